@@ -1,0 +1,95 @@
+// Package proc is the one place that runs other programs and waits for their
+// answer: an argument vector, never a shell line, always under a deadline.
+//
+// Packages that need a program take a Runner as a field, so that a test can
+// hand in a recording one.
+package proc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// DefaultTimeout bounds a command whose context has no deadline of its own.
+const DefaultTimeout = 30 * time.Second
+
+// Cmd describes one program to run.
+type Cmd struct {
+	Args  []string // program and arguments; Args[0] is looked up in PATH
+	Dir   string   // working directory; empty means the caller's
+	Env   []string // whole environment as KEY=VALUE; nil means the caller's
+	Stdin []byte   // fed to the program; nil means no input
+}
+
+// Runner runs a command to its end and returns what it wrote to stdout.
+// The error is an *Error when the program could not be started or failed.
+type Runner func(ctx context.Context, c Cmd) (stdout []byte, err error)
+
+// Error tells which program failed and what it said.
+type Error struct {
+	Args   []string
+	Code   int    // exit code; -1 when the program did not start, was killed or ran out of time
+	Stderr string // trimmed
+	Err    error
+}
+
+func (e *Error) Error() string {
+	msg := fmt.Sprintf("%s: %v", strings.Join(e.Args[:min(len(e.Args), 3)], " "), e.Err)
+	if e.Stderr != "" {
+		msg += ": " + firstLine(e.Stderr)
+	}
+	return msg
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Missing reports whether err says that the program is not installed.
+func Missing(err error) bool { return errors.Is(err, exec.ErrNotFound) }
+
+// Run is the Runner of the product.
+func Run(ctx context.Context, c Cmd) ([]byte, error) {
+	if _, bounded := ctx.Deadline(); !bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, DefaultTimeout)
+		defer cancel()
+	}
+	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
+	cmd.Dir, cmd.Env = c.Dir, c.Env
+	if c.Stdin != nil {
+		cmd.Stdin = bytes.NewReader(c.Stdin)
+	}
+	// A grandchild that inherited the pipes must not keep us waiting for ever.
+	cmd.WaitDelay = time.Second
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if err == nil {
+		return stdout.Bytes(), nil
+	}
+	if cause := ctx.Err(); cause != nil {
+		err = cause
+	}
+	return stdout.Bytes(), &Error{
+		Args:   c.Args,
+		Code:   exitCode(err),
+		Stderr: strings.TrimSpace(stderr.String()),
+		Err:    err,
+	}
+}
+
+func exitCode(err error) int {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return exit.ExitCode()
+	}
+	return -1
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
