@@ -1,0 +1,77 @@
+package hooks
+
+import (
+	"context"
+	"time"
+
+	"fleet/roster"
+)
+
+// slack is what file times and our clock may differ by.
+const slack = time.Second
+
+// postToolUse writes the ledger after a tool that writes, and audits after a shell command.
+func (s *session) postToolUse(ctx context.Context) ([]byte, error) {
+	t, _, err := s.tree(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s.in.ToolName == bashTool {
+		return s.afterShell(ctx, t)
+	}
+	keys, err := t.keys(s.in.ToolInput.paths())
+	if err != nil {
+		return nil, err
+	}
+	return nil, s.dir.Update(ctx, func(st *roster.State) error {
+		for _, k := range keys {
+			stamp, _ := t.stamp(k)
+			if err := st.FileWritten(s.ws, s.epoch, k, s.in.ToolName, stamp); err != nil {
+				return err
+			}
+		}
+		return st.Activity(s.ws, s.epoch)
+	})
+}
+
+// afterShell finds out what a shell command did to files, those that others hold above all.
+func (s *session) afterShell(ctx context.Context, t tree) ([]byte, error) {
+	var changed []string
+	for _, p := range s.in.changedFiles() {
+		if k, err := t.key(p); err == nil && local(k) {
+			changed = append(changed, k)
+		}
+	}
+	since := time.Now().Add(-time.Duration(s.in.DurationMS)*time.Millisecond - slack).UnixNano()
+	var found []roster.ForeignWrite
+	err := s.dir.Update(ctx, func(st *roster.State) (err error) {
+		found, err = st.ShellRan(s.ws, s.epoch, roster.Shell{
+			Tool: s.in.ToolName, Changed: changed, Stamp: t.stamp, Since: since,
+		})
+		if err != nil {
+			return err
+		}
+		return st.Activity(s.ws, s.epoch)
+	})
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return told("PostToolUse", foreignText(found)), nil
+}
+
+// stop ends a turn, unless the agent only waits for work that it left in the background.
+func (s *session) stop(ctx context.Context) ([]byte, error) {
+	if s.in.paused() {
+		return nil, s.dir.Update(ctx, func(st *roster.State) error { return st.Activity(s.ws, s.epoch) })
+	}
+	t, _, err := s.tree(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return nil, s.dir.Update(ctx, func(st *roster.State) error {
+		if _, err := st.Audit(s.ws, s.epoch, roster.Shell{Tool: "stop", Stamp: t.stamp}); err != nil {
+			return err
+		}
+		return st.TurnEnded(s.ws, s.epoch, s.in.LastMessage)
+	})
+}

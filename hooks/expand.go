@@ -1,0 +1,58 @@
+package hooks
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"fleet/hooks/shell"
+)
+
+// maxMatches bounds how many files of one glob are checked one by one.
+const maxMatches = 1000
+
+// expand gives the paths that a target of a shell command stands for in this tree.
+func expand(t tree, target shell.Target) []string {
+	path := target.Path
+	if target.Into != "" && t.isDir(path) {
+		path = target.Into
+	}
+	if !target.Pattern {
+		return []string{path}
+	}
+	matches, err := doublestar.FilepathGlob(path, doublestar.WithNoFollow())
+	if err != nil || len(matches) == 0 || len(matches) > maxMatches {
+		// As it stands it may be the very name of a file; what it would match is for the audit.
+		return []string{path}
+	}
+	return matches
+}
+
+// add puts a path of a shell command among the writes. What lies outside the tree
+// is none of the fleet's business here: shells write temporary files.
+func (w *writes) add(t tree, path string, wholeTree bool) error {
+	key, err := t.key(path)
+	if err != nil {
+		return err
+	}
+	switch {
+	case key == ".":
+		if wholeTree {
+			w.trees = append(w.trees, key)
+		}
+	case !local(key):
+	case t.isDir(key):
+		if wholeTree {
+			w.trees = append(w.trees, key)
+		}
+	case !slices.Contains(w.paths, key):
+		w.paths = append(w.paths, key)
+	}
+	return nil
+}
+
+func local(key string) bool {
+	return !filepath.IsAbs(key) && key != "." && key != ".." && !strings.HasPrefix(key, "../")
+}

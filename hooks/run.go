@@ -1,0 +1,173 @@
+package hooks
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"fleet/roster"
+	"fleet/roster/rundir"
+)
+
+// deadline is how long a hook may take in all, far below what agents grant.
+const deadline = 8 * time.Second
+
+// Environment variables that say who a session is. The pane wrapper sets them.
+const (
+	EnvRunDir = "FLEET_RUN_DIR"
+	EnvWS     = "FLEET_WS"
+	EnvEpoch  = "FLEET_EPOCH"
+)
+
+// Events that an agent may report, by the name that its settings call.
+var handlers = map[string]func(*session, context.Context) ([]byte, error){
+	preToolUse:           (*session).preToolUse,
+	"post-tool-use":      (*session).postToolUse,
+	"user-prompt-submit": (*session).userPromptSubmit,
+	"stop":               (*session).stop,
+	"stop-failure":       (*session).stopFailure,
+	"notification":       (*session).notification,
+	"session-start":      (*session).sessionStart,
+	"session-end":        (*session).sessionEnd,
+	"pre-compact":        (*session).preCompact,
+}
+
+const preToolUse = "pre-tool-use"
+
+// session is one call of a worker's hook.
+type session struct {
+	dir   *rundir.Dir
+	ws    string
+	epoch int
+	in    input
+}
+
+// Main runs a hook: args are the event and, for a worker, its workstream. It
+// returns what goes to stdout and the exit code: 0, or 2 for an event that
+// doesn't exist, which blocks whatever called it.
+func Main(args []string, stdin io.Reader, getenv func(string) string) (out []byte, code int) {
+	if len(args) == 0 || handlers[args[0]] == nil || len(args) > 2 {
+		return nil, 2
+	}
+	event, ws := args[0], ""
+	if len(args) == 2 {
+		ws = args[1]
+	}
+	out, err := guarded(event, ws, stdin, getenv)
+	if err == nil || event != preToolUse {
+		return out, 0
+	}
+	return deny("fleet can't check this write, so it is refused: " + err.Error()), 0
+}
+
+// guarded turns a panic into an error, so that a fault of ours denies with a reason.
+func guarded(event, ws string, stdin io.Reader, getenv func(string) string) (out []byte, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			out, err = nil, fmt.Errorf("internal error: %v", r)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(context.Background(), deadline)
+	defer cancel()
+	if ws == "" {
+		return operator(ctx, event, stdin, getenv)
+	}
+	s, err := open(ws, getenv)
+	if err != nil {
+		return nil, err
+	}
+	if s.in, err = readInput(stdin); err != nil {
+		return nil, err
+	}
+	return handlers[event](s, ctx)
+}
+
+// open finds out who calls. The settings file names the workstream and the
+// environment must agree: a session that lost its identity is nobody's worker.
+func open(ws string, getenv func(string) string) (*session, error) {
+	if got := getenv(EnvWS); got != ws {
+		return nil, fmt.Errorf("this session should be %s, but its environment says %s=%q", ws, EnvWS, got)
+	}
+	epoch, err := strconv.Atoi(getenv(EnvEpoch))
+	if err != nil {
+		return nil, fmt.Errorf("%s=%q is no incarnation", EnvEpoch, getenv(EnvEpoch))
+	}
+	dir, err := rundir.Open(getenv(EnvRunDir))
+	if err != nil {
+		return nil, err
+	}
+	return &session{dir: dir, ws: ws, epoch: epoch}, nil
+}
+
+// operator serves a session that people started themselves: it may write any
+// file that no worker of any run in this repository holds. Outside of a fleet it
+// costs nothing and says nothing.
+func operator(ctx context.Context, event string, stdin io.Reader, getenv func(string) string) ([]byte, error) {
+	if event != preToolUse || getenv(EnvWS) != "" {
+		return nil, nil
+	}
+	dirs, err := operatorDirs(getenv)
+	if err != nil || len(dirs) == 0 {
+		return nil, err
+	}
+	in, err := readInput(stdin)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range dirs {
+		dir, err := rundir.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		out, err := operatorCheck(ctx, dir, in)
+		if out != nil || err != nil {
+			return out, err
+		}
+	}
+	return nil, nil
+}
+
+func operatorDirs(getenv func(string) string) ([]string, error) {
+	if dir := getenv(EnvRunDir); dir != "" {
+		return []string{dir}, nil
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	dirs, err := rundir.Find(cwd)
+	if err != nil {
+		return nil, nil //nolint:nilerr // no run dir: not in a fleet
+	}
+	return dirs, nil
+}
+
+func operatorCheck(ctx context.Context, dir *rundir.Dir, in input) ([]byte, error) {
+	t, err := newTree(dir.Root, in.CWD)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := t.keys(in.ToolInput.paths())
+	if err != nil {
+		return nil, err
+	}
+	if in.ToolName == bashTool {
+		w, err := shellWrites(t, in.ToolInput.Command)
+		if err != nil {
+			return nil, err
+		}
+		keys = w.paths
+	}
+	var denials []roster.Denial
+	err = dir.View(ctx, func(s *roster.State) error {
+		denials = s.CheckWrite(keys, dir.Alive)
+		return nil
+	})
+	if err != nil || len(denials) == 0 {
+		return nil, err
+	}
+	return deny(denialText(denials)), nil
+}

@@ -1,0 +1,61 @@
+package hooks
+
+import (
+	"cmp"
+	"context"
+
+	"fleet/roster"
+)
+
+func (s *session) userPromptSubmit(ctx context.Context) ([]byte, error) {
+	return nil, s.dir.Update(ctx, func(st *roster.State) error {
+		return st.PromptSubmitted(s.ws, s.epoch, s.in.Prompt)
+	})
+}
+
+func (s *session) stopFailure(ctx context.Context) ([]byte, error) {
+	return nil, s.dir.Update(ctx, func(st *roster.State) error {
+		return st.TurnFailed(s.ws, s.epoch, cmp.Or(s.in.LastMessage, s.in.Error, "the agent's turn failed"))
+	})
+}
+
+// idlePrompt is sent a minute after a turn has ended. The row says that already.
+const idlePrompt = "idle_prompt"
+
+// asking are the notifications behind which a dialog waits for a person.
+func asking(kind string) bool {
+	switch kind {
+	case "permission_prompt", "elicitation_dialog", "agent_needs_input", "worker_permission_prompt":
+		return true
+	}
+	return false
+}
+
+func (s *session) notification(ctx context.Context) ([]byte, error) {
+	return nil, s.dir.Update(ctx, func(st *roster.State) error {
+		if asking(s.in.NotificationType) {
+			return st.NeedsPerson(s.ws, s.epoch, s.in.NotificationType, s.in.Message)
+		}
+		if s.in.NotificationType == idlePrompt {
+			return st.Activity(s.ws, s.epoch)
+		}
+		return st.Notified(s.ws, s.epoch, s.in.NotificationType, s.in.Message)
+	})
+}
+
+func (s *session) sessionStart(ctx context.Context) ([]byte, error) {
+	return nil, s.dir.Update(ctx, func(st *roster.State) error {
+		return st.SessionUp(s.ws, s.epoch, s.in.SessionID, s.in.Source)
+	})
+}
+
+func (s *session) sessionEnd(ctx context.Context) ([]byte, error) {
+	return nil, s.dir.Update(ctx, func(st *roster.State) error {
+		return st.Notified(s.ws, s.epoch, "session_end", s.in.Reason)
+	})
+}
+
+// preCompact writes the handoff while the agent's context is still whole.
+func (s *session) preCompact(ctx context.Context) ([]byte, error) {
+	return nil, s.dir.WriteHandoff(ctx, s.ws, s.epoch)
+}

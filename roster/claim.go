@@ -1,0 +1,164 @@
+package roster
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// CleanClaim brings a path, directory or glob into the form in which claims are
+// compared: relative to the repository, no leading ./ and no trailing /.
+func CleanClaim(p string) (string, error) {
+	p = strings.TrimSpace(p)
+	switch {
+	case p == "":
+		return "", Usagef("a claim is empty")
+	case strings.IndexFunc(p, func(r rune) bool { return r < ' ' }) >= 0:
+		return "", Dataf("claim %q: control characters", p)
+	case path.IsAbs(p):
+		return "", Dataf("claim %q: want a path relative to the repository", p)
+	case !doublestar.ValidatePattern(p):
+		return "", Dataf("claim %q: malformed glob", p)
+	}
+	c := path.Clean(p)
+	if c == ".." || strings.HasPrefix(c, "../") {
+		return "", Dataf("claim %q: outside the repository", p)
+	}
+	return c, nil
+}
+
+// scope is the directory or file that a claim reaches at most: the literal part
+// before its first component with a wildcard. "." is the whole repository.
+func scope(claim string) string {
+	parts := strings.Split(claim, "/")
+	if i := slices.IndexFunc(parts, hasWildcard); i >= 0 {
+		parts = parts[:i]
+	}
+	if len(parts) == 0 {
+		return "."
+	}
+	return strings.Join(parts, "/")
+}
+
+func hasWildcard(s string) bool { return strings.ContainsAny(s, "*?[{") }
+
+// Overlap reports whether two claims could cover one file. It errs on the side of yes.
+func Overlap(a, b string) bool {
+	a, b = scope(a), scope(b)
+	return under(a, b) || under(b, a)
+}
+
+// Covers reports whether a claim covers a file: the same path, a directory above it, or a glob that matches.
+// A * in a glob also crosses slashes.
+func Covers(claim, file string) bool {
+	if under(claim, file) {
+		return true
+	}
+	if !hasWildcard(claim) {
+		return false
+	}
+	if ok, _ := doublestar.Match(claim, file); ok {
+		return true
+	}
+	flat := strings.NewReplacer("/", "\x00")
+	ok, _ := path.Match(flat.Replace(claim), flat.Replace(file))
+	return ok
+}
+
+// under reports whether p is dir, or lies below it.
+func under(dir, p string) bool {
+	return dir == "." || p == dir || strings.HasPrefix(p, dir) && p[len(dir)] == '/'
+}
+
+// Claim reserves paths for a workstream, all or none.
+// A path that a live workstream other than id claims, or holds a lease under, is refused.
+func (s *State) Claim(id string, paths []string) error {
+	w, err := s.Workstream(id)
+	if err != nil {
+		return err
+	}
+	claims := slices.Clone(w.Claims)
+	var added []string
+	for _, p := range paths {
+		c, err := CleanClaim(p)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(claims, c) {
+			continue
+		}
+		if err := s.claimable(w, c); err != nil {
+			return err
+		}
+		claims, added = append(claims, c), append(added, c)
+	}
+	if len(added) == 0 {
+		return nil
+	}
+	w.Claims = claims
+	s.touch(w)
+	s.Note(ClaimAdded, id, w.TaskID, map[string]any{"paths": added})
+	return nil
+}
+
+func (s *State) claimable(w *Workstream, c string) error {
+	for i := range s.Workstreams {
+		other := &s.Workstreams[i]
+		if other.ID == w.ID || !other.Live() {
+			continue
+		}
+		for _, theirs := range other.Claims {
+			if Overlap(c, theirs) {
+				return Dataf("claim %q overlaps %q of %s (%s)", c, theirs, other.ID, other.Name).
+					Hinted("choose a narrower path, or: fleet release %s %s", other.ID, theirs)
+			}
+		}
+	}
+	for l := range s.Leases.All() {
+		if l.WS != w.ID && Overlap(c, l.Path) {
+			return Dataf("claim %q covers %q, which %s is writing", c, l.Path, l.WS).
+				Hinted("wait for its task to end, or: fleet release %s %s", l.WS, l.Path)
+		}
+	}
+	return nil
+}
+
+// Release gives up claims and leases of a workstream: those named, or all of them when paths is empty.
+// It returns what was given up.
+func (s *State) Release(id string, paths []string) (claims, leases []string, err error) {
+	w, err := s.Workstream(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(paths) == 0 {
+		claims = w.Claims
+		leases = s.releaseLeases(w, "released")
+	}
+	for _, p := range paths {
+		c, err := CleanClaim(p)
+		if err != nil {
+			return nil, nil, err
+		}
+		l, held := s.Leases.Get(c)
+		held = held && l.WS == id
+		if held {
+			leases = append(leases, c)
+		}
+		if slices.Contains(w.Claims, c) {
+			claims = append(claims, c)
+		} else if !held {
+			return nil, nil, Dataf("%s neither claims nor holds %q", id, c).Hinted("see: fleet leases; fleet status --tsv")
+		}
+	}
+	if len(paths) > 0 {
+		s.dropLeases(w, leases, "released")
+	}
+	if len(claims) > 0 {
+		w.Claims = slices.DeleteFunc(slices.Clone(w.Claims), func(c string) bool { return slices.Contains(claims, c) })
+		s.Note(ClaimReleased, id, w.TaskID, map[string]any{"paths": claims})
+	}
+	s.touch(w)
+	return claims, leases, nil
+}

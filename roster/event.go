@@ -1,0 +1,85 @@
+package roster
+
+import "time"
+
+// EventType names something that happened. The list is closed: rundir refuses to write another.
+type EventType string
+
+// Every type of event, in the order of a workstream's life.
+const (
+	WorkstreamAdded   EventType = "workstream_added"
+	StatusChanged     EventType = "status_changed"
+	ClaimAdded        EventType = "claim_added"
+	ClaimReleased     EventType = "claim_released"
+	WorkerSpawned     EventType = "worker_spawned"
+	WorkerUp          EventType = "worker_up"
+	WorkerExited      EventType = "worker_exited"
+	PromptSubmitted   EventType = "prompt_submitted"
+	SendUnconfirmed   EventType = "send_unconfirmed"
+	Notification      EventType = "notification"
+	HandoffWritten    EventType = "handoff_written"
+	TaskCreated       EventType = "task_created"
+	TaskStarted       EventType = "task_started"
+	TaskSucceeded     EventType = "task_succeeded"
+	TaskRequeued      EventType = "task_requeued"
+	TaskFailed        EventType = "task_failed"
+	LeaseAcquired     EventType = "lease_acquired"
+	LeaseDenied       EventType = "lease_denied"
+	LeaseReleased     EventType = "lease_released"
+	FileChanged       EventType = "file_changed"
+	ShellWriteDenied  EventType = "shell_write_denied"
+	ForeignWriteFound EventType = "foreign_write_found"
+)
+
+// EventTypes lists every type that may be written.
+var EventTypes = []EventType{
+	WorkstreamAdded, StatusChanged, ClaimAdded, ClaimReleased,
+	WorkerSpawned, WorkerUp, WorkerExited, PromptSubmitted, SendUnconfirmed, Notification, HandoffWritten,
+	TaskCreated, TaskStarted, TaskSucceeded, TaskRequeued, TaskFailed,
+	LeaseAcquired, LeaseDenied, LeaseReleased, FileChanged, ShellWriteDenied, ForeignWriteFound,
+}
+
+// Event is one line of events.jsonl.
+type Event struct {
+	ID   int64          `json:"id"` // rises by one; the cursor of every reader
+	At   Time           `json:"at"`
+	Type EventType      `json:"type"`
+	WS   string         `json:"ws,omitempty"`
+	Task string         `json:"task,omitempty"`
+	Data map[string]any `json:"data,omitempty"`
+}
+
+// Time is a moment in the one form that run files use: UTC, milliseconds, Z.
+// The zero Time is written as the empty string.
+type Time struct{ time.Time }
+
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+// String is the form in a file.
+func (t Time) String() string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(timeLayout)
+}
+
+// ParseTime reads what String wrote.
+func ParseTime(s string) (Time, error) {
+	if s == "" {
+		return Time{}, nil
+	}
+	t, err := time.Parse(timeLayout, s)
+	return Time{t}, err
+}
+
+// MarshalJSON writes the form of String.
+func (t Time) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String() + `"`), nil }
+
+// UnmarshalJSON reads the form of String.
+func (t *Time) UnmarshalJSON(b []byte) (err error) {
+	if len(b) < 2 || b[0] != '"' {
+		return Dataf("time %s: want a string", b)
+	}
+	*t, err = ParseTime(string(b[1 : len(b)-1]))
+	return err
+}

@@ -1,0 +1,268 @@
+package roster
+
+import (
+	"iter"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Lease is one row of leases.tsv, the proof of a write: one file, held by one workstream for one task.
+type Lease struct {
+	Path       string `json:"path"` // relative to the repository, POSIX, symlinks resolved; the key
+	WS         string `json:"ws_id"`
+	Task       string `json:"task_id"`
+	Epoch      int    `json:"epoch"`
+	Tool       string `json:"tool"` // the tool that wrote first
+	AcquiredAt Time   `json:"acquired_at"`
+	Stamp      string `json:"stamp"` // the file after the holder's last write, see FileStamp; empty while a write is under way
+}
+
+// Leases is the table of held files. The key is the exclusion: a path has one row or none.
+// It is an interface since the write check, on every edit, asks for one path of
+// perhaps thousands; rundir answers that without reading the rest.
+type Leases interface {
+	Get(path string) (Lease, bool)
+	All() iter.Seq[Lease] // in a stable order
+	Put(Lease)
+	Delete(path string)
+}
+
+// LeaseMap is a Leases in memory.
+type LeaseMap map[string]Lease
+
+// Get returns the lease on a path.
+func (m LeaseMap) Get(path string) (Lease, bool) { l, ok := m[path]; return l, ok }
+
+// All returns the leases by path.
+func (m LeaseMap) All() iter.Seq[Lease] {
+	return func(yield func(Lease) bool) {
+		for _, p := range slices.Sorted(maps.Keys(m)) {
+			if l, ok := m[p]; ok && !yield(l) {
+				return
+			}
+		}
+	}
+}
+
+// Put sets the lease on its path.
+func (m LeaseMap) Put(l Lease) { m[l.Path] = l }
+
+// Delete removes the lease on a path, if there is one.
+func (m LeaseMap) Delete(path string) { delete(m, path) }
+
+// DenyReason says why a path may not be written.
+type DenyReason string
+
+// The reasons of a denial.
+const (
+	DenyHeld      DenyReason = "held"            // leased by another workstream
+	DenyClaimed   DenyReason = "claimed"         // inside another live workstream's claims
+	DenyUnclaimed DenyReason = "unclaimed"       // strict mode, and not inside one's own claims
+	DenyOutside   DenyReason = "outside_workdir" // not in the tree
+	DenyProtected DenyReason = "protected"       // run files, agent settings, git's own files
+	DenyStale     DenyReason = "stale_epoch"     // asked by an earlier incarnation
+)
+
+// Denial tells why one path was refused.
+type Denial struct {
+	Path       string     `json:"path"`
+	Reason     DenyReason `json:"reason"`
+	Holder     string     `json:"holder,omitempty"` // workstream that holds or claims it
+	HolderTask string     `json:"holder_task,omitempty"`
+	Claim      string     `json:"claim,omitempty"` // the claim that covers it
+}
+
+// WriteRequest asks for leases.
+type WriteRequest struct {
+	WS    string
+	Epoch int
+	Paths []string // relative to the tree, POSIX; a path outside it is given absolute
+	Trees []string // directories below which everything would change; checked, not leased
+	Tool  string
+	// Alive reports whether the worker of a workstream runs. The leases and claims
+	// of one that doesn't are freed on the spot; it is asked only where they stand in the way.
+	Alive func(ws string) bool
+}
+
+// AcquireLeases is the write check: all paths are leased to the workstream, or none is and the denials say why.
+func (s *State) AcquireLeases(r WriteRequest) []Denial {
+	w, err := s.current(r.WS, r.Epoch)
+	if err != nil {
+		return s.denied(r, "", []Denial{{Path: strings.Join(append(r.Paths, r.Trees...), ","), Reason: DenyStale}})
+	}
+	var denials []Denial
+	for _, p := range r.Paths {
+		if d, no := s.checkWrite(w, p, r.Alive); no {
+			denials = append(denials, d)
+		}
+	}
+	for _, dir := range r.Trees {
+		if d, no := s.checkTree(w, dir, r.Alive); no {
+			denials = append(denials, d)
+		}
+	}
+	if len(denials) > 0 {
+		return s.denied(r, w.TaskID, denials)
+	}
+	for _, p := range r.Paths {
+		s.lease(w, p, r.Tool)
+	}
+	return nil
+}
+
+// CheckWrite answers for a session of the operator's, which takes no leases: only what a worker holds is denied.
+func (s *State) CheckWrite(paths []string, alive func(ws string) bool) []Denial {
+	var denials []Denial
+	for _, p := range paths {
+		if l, held := s.Leases.Get(p); held && alive(l.WS) {
+			denials = append(denials, Denial{Path: p, Reason: DenyHeld, Holder: l.WS, HolderTask: l.Task})
+		}
+	}
+	return denials
+}
+
+// denied notes the denials. One that waits for another worker makes the task in
+// hand blocked on that path, and its attempt a veto if it ends without the lease.
+func (s *State) denied(r WriteRequest, task string, denials []Denial) []Denial {
+	for _, d := range denials {
+		if t := s.Task(task); t != nil && (d.Reason == DenyHeld || d.Reason == DenyClaimed) {
+			t.BlockedOn, t.UpdatedAt = d.Path, Time{s.Now}
+		}
+		s.Note(LeaseDenied, r.WS, task, map[string]any{
+			"path": d.Path, "reason": d.Reason, "holder": d.Holder, "holder_task": d.HolderTask, "requester": r.WS, "tool": r.Tool,
+		})
+	}
+	return denials
+}
+
+// checkWrite looks for what forbids w to write p.
+func (s *State) checkWrite(w *Workstream, p string, alive func(string) bool) (Denial, bool) {
+	if path.IsAbs(p) || !isLocal(p) {
+		return Denial{Path: p, Reason: DenyOutside}, true
+	}
+	if protected(w, p) {
+		return Denial{Path: p, Reason: DenyProtected}, true
+	}
+	if l, held := s.Leases.Get(p); held && l.WS != w.ID && !s.gone(l.WS, alive) {
+		return Denial{Path: p, Reason: DenyHeld, Holder: l.WS, HolderTask: l.Task}, true
+	}
+	if d, claimed := s.claimedByOther(w, func(c string) bool { return Covers(c, p) }); claimed {
+		d.Path = p
+		return d, true
+	}
+	if s.Strict && !slices.ContainsFunc(w.Claims, func(c string) bool { return Covers(c, p) }) && !ownNotes(w, p) {
+		return Denial{Path: p, Reason: DenyUnclaimed}, true
+	}
+	return Denial{}, false
+}
+
+// checkTree looks for what forbids w to change everything below dir.
+func (s *State) checkTree(w *Workstream, dir string, alive func(string) bool) (Denial, bool) {
+	if path.IsAbs(dir) || !isLocal(dir) {
+		return Denial{}, false
+	}
+	if protected(w, dir+"/x") {
+		return Denial{Path: dir, Reason: DenyProtected}, true
+	}
+	for l := range s.Leases.All() {
+		if l.WS != w.ID && under(dir, l.Path) && !s.gone(l.WS, alive) {
+			return Denial{Path: l.Path, Reason: DenyHeld, Holder: l.WS, HolderTask: l.Task}, true
+		}
+	}
+	d, claimed := s.claimedByOther(w, func(c string) bool { return Overlap(c, dir) })
+	d.Path = dir
+	return d, claimed
+}
+
+func (s *State) claimedByOther(w *Workstream, covers func(claim string) bool) (Denial, bool) {
+	for i := range s.Workstreams {
+		other := &s.Workstreams[i]
+		if other.ID == w.ID || !other.Live() {
+			continue
+		}
+		if j := slices.IndexFunc(other.Claims, covers); j >= 0 {
+			return Denial{Reason: DenyClaimed, Holder: other.ID, HolderTask: other.TaskID, Claim: other.Claims[j]}, true
+		}
+	}
+	return Denial{}, false
+}
+
+// gone declares the worker of ws dead if it no longer runs, which frees its leases.
+func (s *State) gone(ws string, alive func(string) bool) bool {
+	if alive(ws) {
+		return false
+	}
+	if w, err := s.Workstream(ws); err == nil {
+		s.markDead(w, "its worker is gone")
+	}
+	return true
+}
+
+func (s *State) lease(w *Workstream, p, tool string) {
+	l, mine := s.Leases.Get(p)
+	if mine && l.Stamp == "" {
+		return
+	}
+	if !mine {
+		l = Lease{Path: p, WS: w.ID, Task: w.TaskID, Epoch: w.Epoch, Tool: tool, AcquiredAt: Time{s.Now}}
+		s.Note(LeaseAcquired, w.ID, w.TaskID, map[string]any{"path": p, "tool": tool})
+	}
+	l.Stamp = ""
+	s.Leases.Put(l)
+}
+
+// releaseLeases drops every lease of a workstream and returns their paths.
+func (s *State) releaseLeases(w *Workstream, why string) []string {
+	var paths []string
+	for l := range s.Leases.All() {
+		if l.WS == w.ID {
+			paths = append(paths, l.Path)
+		}
+	}
+	s.dropLeases(w, paths, why)
+	return paths
+}
+
+func (s *State) dropLeases(w *Workstream, paths []string, why string) {
+	for _, p := range paths {
+		s.Leases.Delete(p)
+		s.Note(LeaseReleased, w.ID, w.TaskID, map[string]any{"path": p, "why": why})
+	}
+}
+
+// isLocal reports whether a clean relative path stays inside the tree.
+func isLocal(p string) bool { return p != "" && p != "." && p != ".." && !strings.HasPrefix(p, "../") }
+
+// protected reports whether p is one of the files that decide over the rules
+// themselves: run files, git's own files, the settings that carry agents' hooks.
+func protected(w *Workstream, p string) bool {
+	if p == "planning" || strings.HasPrefix(p, "planning/fleet-") {
+		return !ownNotes(w, p)
+	}
+	if p == ".git" || strings.HasPrefix(p, ".git/") {
+		return true
+	}
+	dir, file := path.Split(p)
+	switch path.Base(dir) {
+	case ".claude":
+		return file == "settings.json" || file == "settings.local.json"
+	case ".codex":
+		return file == "config.toml" || file == "hooks.json"
+	case ".gemini":
+		return file == "settings.json"
+	}
+	return false
+}
+
+// ownNotes reports whether p is a run file that its workstream may edit: its brief and its handoff.
+func ownNotes(w *Workstream, p string) bool {
+	rest, ok := strings.CutPrefix(p, "planning/fleet-")
+	if !ok {
+		return false
+	}
+	_, rest, _ = strings.Cut(rest, "/")
+	return rest == "handoffs/HANDOFF_"+w.ID+".md" || rest == "briefs/"+w.ID+".md" ||
+		w.TaskID != "" && rest == "briefs/"+w.TaskID+".md"
+}

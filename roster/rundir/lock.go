@@ -1,0 +1,109 @@
+package rundir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// LockTimeout is how long a caller waits for the lock when its context has no deadline.
+const LockTimeout = 5 * time.Second
+
+// ErrBusy says that the lock could not be had in time.
+var ErrBusy = errors.New("the run dir is locked by another process")
+
+// acquire takes the run's lock, exclusive or shared, and returns how to let go.
+//
+// The wait is flock's own, in the kernel's queue, since polling starves under
+// load. A wait that runs out of time leaves its goroutine behind, which lets go
+// of the lock the moment it gets it.
+func (d *Dir) acquire(ctx context.Context, exclusive bool) (unlock func(), err error) {
+	if _, bounded := ctx.Deadline(); !bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, LockTimeout)
+		defer cancel()
+	}
+	path := filepath.Join(d.Path, lockFile)
+	f := flock.New(path, flock.SetFlag(os.O_RDONLY))
+	try, wait := f.TryLock, f.Lock
+	if !exclusive {
+		try, wait = f.TryRLock, f.RLock
+	}
+	got, err := try()
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", d.Rel(path), err)
+	}
+	release := func() { _ = f.Close() }
+	if got {
+		return release, nil
+	}
+	done := make(chan error, 1)
+	go func() { done <- wait() }()
+	select {
+	case err := <-done:
+		if err != nil {
+			return nil, fmt.Errorf("lock %s: %w", d.Rel(path), err)
+		}
+		return release, nil
+	case <-ctx.Done():
+		go func() {
+			<-done
+			release()
+		}()
+		return nil, fmt.Errorf("%s: %w", d.Rel(path), ErrBusy)
+	}
+}
+
+func (d *Dir) liveFile(ws string) string { return filepath.Join(d.Path, "live", ws+".lock") }
+
+// HoldLife takes the liveness lock of a workstream for as long as this process
+// lives, or until release. The kernel frees it on any death, so alive is a
+// question about a lock and never about a pid that may belong to somebody else.
+func (d *Dir) HoldLife(ws string) (release func(), err error) {
+	f := flock.New(d.liveFile(ws), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o644))
+	got, err := f.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("liveness lock of %s: %w", ws, err)
+	}
+	if !got {
+		return nil, fmt.Errorf("%s: %w", ws, ErrAlive)
+	}
+	// The pid is for whoever stops the worker; it is true for as long as the lock is held.
+	if err := os.WriteFile(d.liveFile(ws), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("liveness lock of %s: %w", ws, err)
+	}
+	return func() { _ = f.Close() }, nil
+}
+
+// ErrAlive says that a worker of the workstream runs already.
+var ErrAlive = errors.New("its worker is alive")
+
+// Alive reports whether the wrapper of a workstream's worker runs.
+// A lock that can't be tested counts as held: doubt keeps a worker's files.
+func (d *Dir) Alive(ws string) bool {
+	f := flock.New(d.liveFile(ws), flock.SetFlag(os.O_RDONLY))
+	got, err := f.TryLock()
+	if err == nil && got {
+		_ = f.Close()
+		return false
+	}
+	return !errors.Is(err, os.ErrNotExist)
+}
+
+// LivePID returns the process that holds the liveness lock of a workstream, 0 if none does.
+func (d *Dir) LivePID(ws string) int {
+	text, err := os.ReadFile(d.liveFile(ws))
+	if err != nil || !d.Alive(ws) {
+		return 0
+	}
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+	return pid
+}

@@ -1,0 +1,248 @@
+package rundir
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fleet/roster"
+)
+
+// column is one known column of a table: how a cell is made from a row and read into one.
+type column[T any] struct {
+	name string
+	get  func(*T) string
+	set  func(*T, string) error
+}
+
+// table is a parsed file: rows by known columns, and what it had beyond them.
+type table[T any] struct {
+	file    string
+	columns []column[T] // the first is the key
+	rows    []T
+	extra   []string            // names of unknown columns, in the file's order
+	cells   map[string][]string // their cells, by key
+}
+
+// parse reads a table. Columns are found by name. A known one that is missing
+// reads empty, and unknown ones are kept for the next rewrite. What can't be
+// read without guessing (a torn line, CR line ends, a double key) is an error
+// that names the line.
+func parse[T any](file, text string, columns []column[T]) (*table[T], error) {
+	t := &table[T]{file: file, columns: columns}
+	if text == "" {
+		return nil, fileErr(file, 0, "is empty: want a header line")
+	}
+	if !strings.HasSuffix(text, "\n") {
+		return nil, fileErr(file, strings.Count(text, "\n")+1, "the last line is torn: no newline at its end")
+	}
+	head, body, _ := strings.Cut(text, "\n")
+	if strings.Contains(text, "\r") {
+		return nil, fileErr(file, 1+strings.Count(text[:strings.Index(text, "\r")], "\n"), "carriage return: want line ends of LF alone")
+	}
+	header := strings.Split(head, "\t")
+	at, err := t.readHeader(header)
+	if err != nil {
+		return nil, err
+	}
+	n := 1
+	seen := make(map[string]int)
+	for line := range strings.SplitSeq(strings.TrimSuffix(body, "\n"), "\n") {
+		n++
+		if body == "" {
+			break
+		}
+		cells := strings.Split(line, "\t")
+		if len(cells) > len(header) {
+			return nil, fileErr(file, n, "%d cells under %d columns", len(cells), len(header))
+		}
+		key, err := t.readRow(cells, at)
+		if err != nil {
+			return nil, fileErr(file, n, "%v", err)
+		}
+		if first, double := seen[key]; double {
+			return nil, fileErr(file, n, "%s %q stands in line %d already", columns[0].name, key, first)
+		}
+		seen[key] = n
+	}
+	return t, nil
+}
+
+// readHeader returns for each column of the file the index of the known one, or -1.
+func (t *table[T]) readHeader(header []string) ([]int, error) {
+	at := make([]int, len(header))
+	for i, name := range header {
+		if slices.Contains(header[:i], name) {
+			return nil, fileErr(t.file, 1, "column %q stands twice", name)
+		}
+		at[i] = slices.IndexFunc(t.columns, func(c column[T]) bool { return c.name == name })
+		if at[i] < 0 {
+			t.extra = append(t.extra, name)
+		}
+	}
+	if !slices.Contains(at, 0) {
+		return nil, fileErr(t.file, 1, "no column %q", t.columns[0].name)
+	}
+	return at, nil
+}
+
+func (t *table[T]) readRow(cells []string, at []int) (key string, err error) {
+	var row T
+	var extra []string
+	for i, cell := range cells {
+		if at[i] < 0 {
+			extra = append(extra, cell)
+			continue
+		}
+		c := t.columns[at[i]]
+		if err := c.set(&row, cell); err != nil {
+			return "", fmt.Errorf("%s %q: %w", c.name, cell, err)
+		}
+	}
+	key = t.columns[0].get(&row)
+	if key == "" {
+		return "", fmt.Errorf("%s is empty", t.columns[0].name)
+	}
+	t.rows = append(t.rows, row)
+	if len(extra) > 0 {
+		if t.cells == nil {
+			t.cells = make(map[string][]string)
+		}
+		t.cells[key] = extra
+	}
+	return key, nil
+}
+
+// text is the file that holds rows: known columns first, then what else there was.
+func (t *table[T]) text(rows []T) string {
+	var b strings.Builder
+	b.WriteString(headerLine(t.columns, t.extra))
+	for i := range rows {
+		b.WriteString(rowLine(t.columns, &rows[i], t.padded(t.columns[0].get(&rows[i]))))
+	}
+	return b.String()
+}
+
+func (t *table[T]) padded(key string) []string {
+	cells := t.cells[key]
+	return append(slices.Clone(cells), make([]string, len(t.extra)-len(cells))...)
+}
+
+func headerLine[T any](columns []column[T], extra []string) string {
+	var b strings.Builder
+	for i, c := range columns {
+		if i > 0 {
+			b.WriteByte('\t')
+		}
+		b.WriteString(c.name)
+	}
+	for _, name := range extra {
+		b.WriteString("\t" + name)
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
+
+func rowLine[T any](columns []column[T], row *T, extra []string) string {
+	var b strings.Builder
+	for i, c := range columns {
+		if i > 0 {
+			b.WriteByte('\t')
+		}
+		b.WriteString(roster.Flat(c.get(row)))
+	}
+	for _, cell := range extra {
+		b.WriteString("\t" + cell)
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
+
+// Cells of each kind of field.
+
+func textColumn[T any, S ~string](name string, field func(*T) *S) column[T] {
+	return column[T]{
+		name, func(r *T) string { return string(*field(r)) },
+		func(r *T, cell string) error { *field(r) = S(cell); return nil },
+	}
+}
+
+func oneOfColumn[T any, S ~string](name string, field func(*T) *S, allowed ...S) column[T] {
+	c := textColumn(name, field)
+	c.set = func(r *T, cell string) error {
+		if !slices.Contains(allowed, S(cell)) {
+			return fmt.Errorf("want one of %v", allowed)
+		}
+		*field(r) = S(cell)
+		return nil
+	}
+	return c
+}
+
+// numberColumn writes 0 as 0 and reads an empty cell as 0.
+func numberColumn[T any, N ~int | ~int64](name string, field func(*T) *N) column[T] {
+	return column[T]{
+		name, func(r *T) string { return strconv.FormatInt(int64(*field(r)), 10) },
+		func(r *T, cell string) error {
+			if cell == "" {
+				return nil
+			}
+			n, err := strconv.ParseInt(cell, 10, 64)
+			if err != nil {
+				return fmt.Errorf("want a number")
+			}
+			*field(r) = N(n)
+			return nil
+		},
+	}
+}
+
+func timeColumn[T any](name string, field func(*T) *roster.Time) column[T] {
+	return column[T]{
+		name, func(r *T) string { return field(r).String() },
+		func(r *T, cell string) (err error) {
+			if *field(r), err = roster.ParseTime(cell); err != nil {
+				return fmt.Errorf("want a time such as 2006-01-02T15:04:05.000Z")
+			}
+			return nil
+		},
+	}
+}
+
+// listColumn joins values with commas; a comma or backslash inside one is escaped.
+func listColumn[T any](name string, field func(*T) *[]string) column[T] {
+	return column[T]{
+		name, func(r *T) string { return joinList(*field(r)) },
+		func(r *T, cell string) error { *field(r) = splitList(cell); return nil },
+	}
+}
+
+func joinList(values []string) string {
+	escaped := make([]string, len(values))
+	for i, v := range values {
+		escaped[i] = strings.NewReplacer(`\`, `\\`, `,`, `\,`).Replace(v)
+	}
+	return strings.Join(escaped, ",")
+}
+
+func splitList(cell string) []string {
+	if cell == "" {
+		return nil
+	}
+	var values []string
+	var b strings.Builder
+	for i := 0; i < len(cell); i++ {
+		switch {
+		case cell[i] == '\\' && i+1 < len(cell):
+			i++
+			b.WriteByte(cell[i])
+		case cell[i] == ',':
+			values = append(values, b.String())
+			b.Reset()
+		default:
+			b.WriteByte(cell[i])
+		}
+	}
+	return append(values, b.String())
+}

@@ -1,0 +1,196 @@
+package roster
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// Status is where a workstream stands.
+type Status string
+
+// The closed list of statuses.
+const (
+	Pending Status = "pending" // registered, no worker yet
+	Started Status = "started" // worker up, no task in hand
+	Working Status = "working" // a turn is running
+	Blocked Status = "blocked" // waits for a person, or for the holder of a file; the reason is in the notes
+	Done    Status = "done"    // all its tasks succeeded
+	Landed  Status = "landed"  // its commits are in the base branch
+	Dead    Status = "dead"    // its worker is gone
+)
+
+// Statuses lists every status.
+var Statuses = []Status{Pending, Started, Working, Blocked, Done, Landed, Dead}
+
+// Modes of a worker.
+const (
+	Interactive = "interactive"
+	Headless    = "headless"
+)
+
+// Workstream is one row of roster.tsv: a slot, its stream of work and the worker that serves it.
+type Workstream struct {
+	ID           string   `json:"ws_id"`
+	Name         string   `json:"name"`
+	Task         string   `json:"task"` // one line; the whole text is the brief
+	Status       Status   `json:"status"`
+	Claims       []string `json:"claims"`
+	LandedSHA    string   `json:"landed_sha"`
+	MigrationNum string   `json:"migration_num"`
+	ScratchDB    string   `json:"scratch_db"`
+	Heartbeat    int64    `json:"heartbeat"` // Unix seconds; 0 is never
+	Notes        string   `json:"notes"`
+	Brain        string   `json:"brain"`
+	Mode         string   `json:"mode"`
+	Tree         string   `json:"tree"`  // "main", or the worktree's path relative to the main checkout
+	Epoch        int      `json:"epoch"` // incarnation of the worker; the fencing token
+	TaskID       string   `json:"task_id"`
+	SessionID    string   `json:"session_id"`
+	UpdatedAt    Time     `json:"updated_at"`
+}
+
+// Live reports whether the claims of the workstream count against others.
+func (w *Workstream) Live() bool {
+	return w.Status != Done && w.Status != Landed && w.Status != Dead
+}
+
+// Notes that a rule reads again start with one of these.
+const (
+	noteBlocked = "blocked:" // reported by the worker or a person; only a new prompt lifts it
+	noteAsks    = "asks:"    // a dialog is up; any later activity lifts it
+	noteDone    = "done:"
+)
+
+var idPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^WS[0-9]{2,}$`) })
+
+// CheckID reports whether id has the form of a workstream id: WS and two digits or more.
+func CheckID(id string) error {
+	if !idPattern().MatchString(id) {
+		return Dataf("%q is no workstream id: want WS and at least two digits, such as WS01", id)
+	}
+	return nil
+}
+
+var namePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`) })
+
+// NewWorkstream is what Add needs to know.
+type NewWorkstream struct {
+	ID     string
+	Text   string   // the task, whole
+	Name   string   // alias; empty means the id in lower case
+	Claims []string // as given by the user
+	Brain  string
+}
+
+// Add registers a workstream and its first task, which bears the same id.
+func (s *State) Add(n NewWorkstream) error {
+	if err := CheckID(n.ID); err != nil {
+		return err
+	}
+	title := Title(n.Text)
+	if title == "" {
+		return Usagef("%s: the task is empty", n.ID)
+	}
+	if n.Name == "" {
+		n.Name = strings.ToLower(n.ID)
+	}
+	if !namePattern().MatchString(n.Name) {
+		return Dataf("name %q: want letters, digits, - and _, at most 63", n.Name)
+	}
+	for i := range s.Workstreams {
+		if s.Workstreams[i].ID == n.ID {
+			return Dataf("%s is in the roster already", n.ID)
+		}
+		if s.Workstreams[i].Name == n.Name {
+			return Dataf("name %q belongs to %s", n.Name, s.Workstreams[i].ID)
+		}
+	}
+	s.Workstreams = append(s.Workstreams, Workstream{
+		ID: n.ID, Name: n.Name, Task: title, Status: Pending, Brain: n.Brain, Mode: Interactive, Tree: "main",
+		UpdatedAt: Time{s.Now},
+	})
+	s.Note(WorkstreamAdded, n.ID, "", map[string]any{"name": n.Name, "task": title, "brain": n.Brain})
+	s.addTask(Task{ID: n.ID, Title: title, Workstream: n.ID, Pinned: true, Brain: n.Brain})
+	if len(n.Claims) == 0 {
+		return nil
+	}
+	return s.Claim(n.ID, n.Claims)
+}
+
+const titleRunes = 200
+
+// Title is the first line of a text that says something, cut to what a table can show.
+func Title(text string) string {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(Flat(line))
+		if line == "" {
+			continue
+		}
+		if utf8.RuneCountInString(line) > titleRunes {
+			line = string([]rune(line)[:titleRunes-1]) + "…"
+		}
+		return line
+	}
+	return ""
+}
+
+// Flat makes a text fit into one cell: control characters, tabs and newlines among them, become spaces.
+func Flat(s string) string {
+	clean := func(r rune) bool { return r < ' ' || r == 0x7f }
+	if strings.IndexFunc(s, clean) < 0 {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if clean(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// Heartbeat notes that the workstream is alive; a note replaces the last one.
+// A note that starts with "blocked:" reports the workstream blocked, one that
+// starts with "done:" ends its task: the way of agents that have no hooks.
+func (s *State) Heartbeat(id, note string) error {
+	w, err := s.Workstream(id)
+	if err != nil {
+		return err
+	}
+	w.Heartbeat = s.Now.Unix()
+	switch {
+	case strings.HasPrefix(note, noteBlocked):
+		s.setStatus(w, Blocked, note)
+	case strings.HasPrefix(note, noteDone):
+		s.endTurn(w, note)
+	case note != "":
+		w.Notes = note
+		s.touch(w)
+	}
+	return nil
+}
+
+// Block asks for a person: the workstream waits until somebody answers it.
+func (s *State) Block(id, reason string) error {
+	w, err := s.Workstream(id)
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(reason) == "" {
+		return Usagef("block %s: say what it waits for", id)
+	}
+	s.setStatus(w, Blocked, noteBlocked+" "+reason)
+	return nil
+}
+
+// StaleEpochError says that a worker was replaced, or declared dead, since it started.
+type StaleEpochError struct {
+	WS         string
+	Epoch, Now int
+}
+
+func (e *StaleEpochError) Error() string {
+	return fmt.Sprintf("%s: this worker is incarnation %d, the roster is at %d: it was replaced or declared dead", e.WS, e.Epoch, e.Now)
+}
