@@ -52,6 +52,7 @@ func (s *State) SessionUp(id string, epoch int, session, source string) error {
 	w.Heartbeat = s.Now.Unix()
 	s.Note(WorkerUp, id, "", map[string]any{"epoch": epoch, "session_id": session, "source": source})
 	if w.Status != Working {
+		w.Notes = clearedNote(w.Notes)
 		s.setStatus(w, s.restStatus(w), "")
 	}
 	return nil
@@ -86,7 +87,7 @@ func (s *State) Activity(id string, epoch int) error {
 	if s.Now.Sub(time.Unix(w.Heartbeat, 0)) >= HeartbeatEvery {
 		w.Heartbeat = s.Now.Unix()
 	}
-	if w.Status == Blocked && strings.HasPrefix(w.Notes, noteAsks) {
+	if w.Asks() {
 		w.Notes = ""
 		s.setStatus(w, Working, "")
 	}

@@ -57,6 +57,11 @@ func (w *Workstream) Live() bool {
 	return w.Status != Done && w.Status != Landed && w.Status != Dead
 }
 
+// Asks reports whether the agent waits at a dialog, where keys would answer it.
+func (w *Workstream) Asks() bool {
+	return w.Status == Blocked && strings.HasPrefix(w.Notes, noteAsks)
+}
+
 // Notes that a rule reads again start with one of these.
 const (
 	noteBlocked = "blocked:" // reported by the worker or a person; only a new prompt lifts it

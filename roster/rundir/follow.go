@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -44,13 +45,17 @@ func (d *Dir) Follow(ctx context.Context, after int64, fn func(roster.Event) err
 
 // Changes returns a channel that has a value when something in the run dir may
 // have changed, at the latest every two seconds. Watching one directory is all
-// that is asked of the system; where even that is refused, the two seconds remain.
-func (d *Dir) Changes() (wake <-chan struct{}, stop func()) {
+// that is asked of the system, and those of its subdirectories that are named;
+// where even that is refused, the two seconds remain.
+func (d *Dir) Changes(subdirs ...string) (wake <-chan struct{}, stop func()) {
 	out := make(chan struct{}, 1)
 	done := make(chan struct{})
 	w, err := fsnotify.NewWatcher()
 	if err == nil {
-		if err = w.Add(d.Path); err != nil {
+		for _, sub := range append(subdirs, ".") {
+			err = errors.Join(err, w.Add(filepath.Join(d.Path, sub)))
+		}
+		if err != nil {
 			_ = w.Close()
 		}
 	}

@@ -30,26 +30,35 @@ func (d *Dir) acquire(ctx context.Context, exclusive bool) (unlock func(), err e
 		ctx, cancel = context.WithTimeout(ctx, LockTimeout)
 		defer cancel()
 	}
-	path := filepath.Join(d.Path, lockFile)
-	f := flock.New(path, flock.SetFlag(os.O_RDONLY))
-	try, wait := f.TryLock, f.Lock
+	return wait(ctx, d.file(lockFile), os.O_RDONLY, exclusive)
+}
+
+// Exclusive takes a lock of its own name, for a step that is longer than a
+// transition: starting a worker, typing into a pane.
+func (d *Dir) Exclusive(ctx context.Context, name string) (unlock func(), err error) {
+	return wait(ctx, filepath.Join(d.Path, "live", "."+name+".lock"), os.O_CREATE|os.O_RDONLY, true)
+}
+
+func wait(ctx context.Context, path string, flag int, exclusive bool) (unlock func(), err error) {
+	f := flock.New(path, flock.SetFlag(flag), flock.SetPermissions(0o644))
+	try, block := f.TryLock, f.Lock
 	if !exclusive {
-		try, wait = f.TryRLock, f.RLock
+		try, block = f.TryRLock, f.RLock
 	}
 	got, err := try()
 	if err != nil {
-		return nil, fmt.Errorf("lock %s: %w", d.Rel(path), err)
+		return nil, fmt.Errorf("lock %s: %w", filepath.Base(path), err)
 	}
 	release := func() { _ = f.Close() }
 	if got {
 		return release, nil
 	}
 	done := make(chan error, 1)
-	go func() { done <- wait() }()
+	go func() { done <- block() }()
 	select {
 	case err := <-done:
 		if err != nil {
-			return nil, fmt.Errorf("lock %s: %w", d.Rel(path), err)
+			return nil, fmt.Errorf("lock %s: %w", filepath.Base(path), err)
 		}
 		return release, nil
 	case <-ctx.Done():
@@ -57,9 +66,11 @@ func (d *Dir) acquire(ctx context.Context, exclusive bool) (unlock func(), err e
 			<-done
 			release()
 		}()
-		return nil, fmt.Errorf("%s: %w", d.Rel(path), ErrBusy)
+		return nil, fmt.Errorf("%s: %w", filepath.Base(path), ErrBusy)
 	}
 }
+
+const momentaryHold = 500 * time.Millisecond
 
 func (d *Dir) liveFile(ws string) string { return filepath.Join(d.Path, "live", ws+".lock") }
 
@@ -68,12 +79,15 @@ func (d *Dir) liveFile(ws string) string { return filepath.Join(d.Path, "live", 
 // question about a lock and never about a pid that may belong to somebody else.
 func (d *Dir) HoldLife(ws string) (release func(), err error) {
 	f := flock.New(d.liveFile(ws), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o644))
-	got, err := f.TryLock()
+	// Somebody who asks whether the worker is alive holds the lock for a moment, too.
+	ctx, cancel := context.WithTimeout(context.Background(), momentaryHold)
+	defer cancel()
+	got, err := f.TryLockContext(ctx, momentaryHold/20)
+	if !got && (err == nil || errors.Is(err, context.DeadlineExceeded)) {
+		return nil, fmt.Errorf("%s: %w", ws, ErrAlive)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("liveness lock of %s: %w", ws, err)
-	}
-	if !got {
-		return nil, fmt.Errorf("%s: %w", ws, ErrAlive)
 	}
 	// The pid is for whoever stops the worker; it is true for as long as the lock is held.
 	if err := os.WriteFile(d.liveFile(ws), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil {
@@ -96,6 +110,12 @@ func (d *Dir) Alive(ws string) bool {
 		return false
 	}
 	return !errors.Is(err, os.ErrNotExist)
+}
+
+// Died reports whether a worker of the workstream has run on this machine and runs no more.
+func (d *Dir) Died(ws string) bool {
+	_, err := os.Stat(d.liveFile(ws))
+	return err == nil && !d.Alive(ws)
 }
 
 // LivePID returns the process that holds the liveness lock of a workstream, 0 if none does.

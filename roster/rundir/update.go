@@ -56,6 +56,18 @@ func (d *Dir) View(ctx context.Context, fn func(*roster.State) error) error {
 	return fn(&l.state)
 }
 
+// Workstream returns a copy of one row.
+func (d *Dir) Workstream(ctx context.Context, id string) (w roster.Workstream, err error) {
+	err = d.View(ctx, func(s *roster.State) error {
+		row, err := s.Workstream(id)
+		if err == nil {
+			w = *row
+		}
+		return err
+	})
+	return w, err
+}
+
 func (d *Dir) update(ctx context.Context, withTasks bool, fn func(*roster.State) error) error {
 	unlock, err := d.acquire(ctx, true)
 	if err != nil {

@@ -1,0 +1,61 @@
+package cmd
+
+import (
+	"github.com/spf13/cobra"
+
+	"fleet/internal/agent"
+	"fleet/roster"
+)
+
+// findBrain is agent.Find, as the command line needs it.
+func findBrain(name string) (agent.Brain, error) { return agent.Find(name) }
+
+func newAdd(a *app) *cobra.Command {
+	var n roster.NewWorkstream
+	c := &cobra.Command{
+		Use: "add <WSxx> <task>", GroupID: "who",
+		Short: "Register a workstream with its task",
+		Long: `Registers a workstream and writes its brief, briefs/<WSxx>.md, from the task.
+Claims reserve paths, directories or globs: no other workstream may claim or write them.`,
+		Example: `  fleet add WS01 "add the order API" --name api --claims api/,docs/api.md
+  fleet add WS02 "write the docs" --brain sonnet`,
+		Args: args(2, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			n.ID, n.Text = args[0], args[1]
+			return a.runAdd(c, n)
+		},
+	}
+	c.Flags().StringVar(&n.Name, "name", "", "alias (default: the id in lower case)")
+	c.Flags().StringSliceVar(&n.Claims, "claims", nil, "paths to reserve, separated by commas")
+	c.Flags().StringVar(&n.Brain, "brain", "", "the agent that serves it (default: FLEET_BRAIN of the run)")
+	return c
+}
+
+func (a *app) runAdd(c *cobra.Command, n roster.NewWorkstream) error {
+	if err := a.masterOnly("add"); err != nil {
+		return err
+	}
+	d, err := a.dir(c.Context())
+	if err != nil {
+		return err
+	}
+	if n.Brain == "" {
+		n.Brain = d.Config.Brain
+	}
+	if _, err := findBrain(n.Brain); err != nil {
+		return err
+	}
+	if err := d.Update(c.Context(), func(s *roster.State) error { return s.Add(n) }); err != nil {
+		return err
+	}
+	row, err := d.Workstream(c.Context(), n.ID)
+	if err != nil {
+		return err
+	}
+	brief, err := d.WriteBrief(&row, n.Text)
+	if err != nil {
+		return err
+	}
+	a.talk("added %s (%s); its brief is %s\nnext: fleet spawn %s", row.ID, row.Name, d.Rel(brief), row.ID)
+	return nil
+}

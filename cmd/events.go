@@ -1,0 +1,99 @@
+package cmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fleet/roster"
+)
+
+type eventsOptions struct {
+	follow bool
+	since  int64
+	types  []string
+	asJSON bool
+}
+
+func newEvents(a *app) *cobra.Command {
+	var o eventsOptions
+	c := &cobra.Command{
+		Use: "events", GroupID: "look",
+		Short: "Show what has happened, and what happens",
+		Long: `Prints the events of the run, oldest first. Each has an id that rises by one:
+--since N prints those after it, which is how a program goes on where it stopped.`,
+		Example: "  fleet events --follow\n  fleet events --type lease_denied --json",
+		Args:    args(0, 0),
+		RunE:    func(c *cobra.Command, _ []string) error { return a.runEvents(c, o) },
+	}
+	c.Flags().BoolVar(&o.follow, "follow", false, "go on printing as events come")
+	c.Flags().Int64Var(&o.since, "since", 0, "only events after this id")
+	c.Flags().StringSliceVar(&o.types, "type", nil, "only these types")
+	c.Flags().BoolVar(&o.asJSON, "json", false, "one JSON object a line, as in events.jsonl")
+	return c
+}
+
+func (a *app) runEvents(c *cobra.Command, o eventsOptions) error {
+	for _, t := range o.types {
+		if !slices.Contains(roster.EventTypes, roster.EventType(t)) {
+			return roster.Usagef("--type %s: no such type of event", t).Hinted("there are: %s", joinTypes())
+		}
+	}
+	d, err := a.dir(c.Context())
+	if err != nil {
+		return err
+	}
+	show := func(e roster.Event) error {
+		if len(o.types) > 0 && !slices.Contains(o.types, string(e.Type)) {
+			return nil
+		}
+		return a.printEvent(e, o.asJSON)
+	}
+	if o.follow {
+		return d.Follow(c.Context(), o.since, show)
+	}
+	for e, err := range d.Events(o.since) {
+		if err != nil {
+			return err
+		}
+		if err := show(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func joinTypes() string {
+	names := make([]string, len(roster.EventTypes))
+	for i, t := range roster.EventTypes {
+		names[i] = string(t)
+	}
+	return strings.Join(names, " ")
+}
+
+func (a *app) printEvent(e roster.Event, asJSON bool) error {
+	if asJSON {
+		line, err := json.Marshal(e)
+		if err == nil {
+			_, err = fmt.Fprintf(a.out, "%s\n", line)
+		}
+		return err
+	}
+	_, err := fmt.Fprintf(a.out, "%5d  %s  %-5s %-19s %s\n", e.ID, e.At.Local().Format("15:04:05"), e.WS, e.Type, eventText(e))
+	return err
+}
+
+// eventText is the payload of an event on one line, keys in order.
+func eventText(e roster.Event) string {
+	var parts []string
+	for _, k := range slices.Sorted(maps.Keys(e.Data)) {
+		if v := fmt.Sprint(e.Data[k]); v != "" && v != "false" {
+			parts = append(parts, k+"="+short(v, 100))
+		}
+	}
+	return strings.Join(parts, " ")
+}

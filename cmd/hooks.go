@@ -1,0 +1,77 @@
+package cmd
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"fleet/hooks/settings"
+	"fleet/internal/git"
+	"fleet/internal/proc"
+)
+
+func newHooks(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use: "hooks", GroupID: "agents",
+		Short: "Gate the Claude Code sessions that you start yourself",
+		Long: `Workers get their hooks from fleet. A session that you start by hand in the same
+checkout has none, and could write a file that a worker holds. "hooks install" puts
+one hook into .claude/settings.local.json of this repository: such a session may then
+write whatever no worker holds. Everything else in that file stays as it is.`,
+		Example: "  fleet hooks install\n  fleet hooks status\n  fleet hooks remove",
+		Args:    args(0, 0),
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(
+		a.hooksVerb("install", "Put the hook in, once", func(root string) error {
+			exe, err := executable()
+			if err != nil {
+				return err
+			}
+			path, err := settings.Install(root, exe)
+			if err == nil {
+				a.talk("installed in %s", path)
+			}
+			return err
+		}),
+		a.hooksVerb("remove", "Take the hook out", func(root string) error {
+			path, err := settings.Remove(root)
+			if err == nil {
+				a.talk("removed from %s", path)
+			}
+			return err
+		}),
+		a.hooksVerb("status", "Show what is installed; exit 1 if nothing is", func(root string) error {
+			commands, err := settings.Installed(root)
+			if err != nil {
+				return err
+			}
+			for _, line := range commands {
+				fmt.Fprintln(a.out, line)
+			}
+			if len(commands) == 0 {
+				return &codedError{code: exitFailed, msg: "no hook of fleet's is installed here"}
+			}
+			return nil
+		}),
+	)
+	return c
+}
+
+func (a *app) hooksVerb(verb, about string, run func(root string) error) *cobra.Command {
+	return &cobra.Command{
+		Use: verb, Short: about, Args: args(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if verb != "status" {
+				if err := a.masterOnly("hooks " + verb); err != nil {
+					return err
+				}
+			}
+			root, err := git.In(proc.Run, ".").MainRoot(c.Context())
+			if err != nil {
+				return err
+			}
+			return run(root)
+		},
+	}
+}

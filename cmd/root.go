@@ -1,0 +1,192 @@
+// Package cmd is fleet's command line: one file a verb, each of which parses,
+// calls the data plane or the master, and prints. Data goes to stdout, talk to
+// stderr, and errors become text and an exit code in one place.
+package cmd
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"fleet/hooks"
+	"fleet/internal/git"
+	"fleet/internal/master"
+	"fleet/internal/proc"
+	"fleet/roster"
+	"fleet/roster/rundir"
+)
+
+// Main runs the command line of the process and returns its exit code.
+func Main() int {
+	args := os.Args[1:]
+	if len(args) > 0 && args[0] == "hook" {
+		return hook(args[1:]) // agents wait for it on every write: nothing that it doesn't need
+	}
+	a := &app{in: os.Stdin, out: os.Stdout, errOut: os.Stderr, getenv: os.Getenv}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	root := newRoot(a)
+	root.SetArgs(args)
+	return a.report(root.ExecuteContext(ctx))
+}
+
+func hook(args []string) int {
+	out, code := hooks.Main(args, os.Stdin, os.Getenv)
+	if _, err := os.Stdout.Write(out); err != nil {
+		return 2 // an answer that was not heard is no answer
+	}
+	return code
+}
+
+// app is what every verb may need. What costs something is a method.
+type app struct {
+	in          io.Reader
+	out, errOut io.Writer
+	getenv      func(string) string
+	runDir      string // --run-dir
+}
+
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "fleet",
+		Short: "Run several coding agents on one repository, without a lost write",
+		Long: `fleet coordinates several coding agents on one repository. Each runs in a tmux
+pane; before it writes a file, its own hook checks whether another one holds
+that file, and denies the write if so. All state is plain files in
+planning/fleet-<slug>/.`,
+		Example: `  fleet init shop                                   start a run
+  fleet add WS01 "add the order API" --claims api/   register workstreams
+  fleet add WS02 "write the docs of the order API"
+  fleet spawn WS01 WS02                              start their agents in tmux panes
+  fleet attach                                       look at them
+  fleet status                                       or at the table`,
+		SilenceErrors: true, SilenceUsage: true,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return roster.Usagef("a command is needed").Hinted("fleet --help lists them")
+			}
+			return roster.Usagef("unknown command %q", args[0]).Hinted("fleet --help lists them")
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetOut(a.out)
+	root.SetErr(a.errOut)
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.PersistentFlags().StringVar(&a.runDir, "run-dir", "", "the run dir (default: $FLEET_RUN_DIR, else the nearest planning/fleet-*)")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return roster.Usagef("%v", err) })
+	root.AddGroup(
+		&cobra.Group{ID: "run", Title: "The run:"},
+		&cobra.Group{ID: "who", Title: "Workstreams:"},
+		&cobra.Group{ID: "look", Title: "Looking:"},
+		&cobra.Group{ID: "agents", Title: "Agents:"},
+	)
+	root.AddCommand(
+		newInit(a), newAttach(a), newDoctor(a), newDemo(a),
+		newAdd(a), newClaim(a), newRelease(a), newHeartbeat(a), newBlock(a), newSpawn(a), newSend(a), newStop(a),
+		newStatus(a), newLs(a), newLeases(a), newEvents(a), newWatch(a),
+		newHooks(a), newHook(), newPane(a), newReap(a), newPlay(a),
+		newVersion(a), newExitCodes(),
+	)
+	root.SetHelpCommandGroupID("")
+	return root
+}
+
+// dir opens the run dir: the flag, else the environment, else the nearest one
+// above here; in a linked worktree, the main checkout is searched as well.
+func (a *app) dir(ctx context.Context) (*rundir.Dir, error) {
+	if a.runDir != "" {
+		return rundir.Open(a.runDir)
+	}
+	if env := a.getenv(hooks.EnvRunDir); env != "" {
+		d, err := rundir.Open(env)
+		if err != nil {
+			return nil, roster.Usagef("%s=%s is no run dir", hooks.EnvRunDir, env).Hinted("unset it, or name one that exists")
+		}
+		return d, nil
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	found, err := rundir.Find(cwd)
+	if err != nil {
+		main, gitErr := git.In(proc.Run, cwd).MainRoot(ctx)
+		if gitErr != nil {
+			return nil, err
+		}
+		if found, err = rundir.Find(main); err != nil {
+			return nil, err
+		}
+	}
+	if len(found) > 1 {
+		a.talk("note: %d runs here, taking %s, which changed last; --run-dir or FLEET_RUN_DIR chooses", len(found), found[0])
+	}
+	return rundir.Open(found[0])
+}
+
+// fleet opens the run dir for a verb that acts on workers or tmux.
+func (a *app) fleet(ctx context.Context) (*master.Fleet, error) {
+	d, err := a.dir(ctx)
+	if err != nil {
+		return nil, err
+	}
+	exe, err := executable()
+	return &master.Fleet{Dir: d, Exe: exe, Run: proc.Run}, err
+}
+
+// executable is the path by which hooks and panes call this program again.
+func executable() (string, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(exe)
+}
+
+// masterOnly refuses a verb to workers: they start, stop and tell nobody.
+func (a *app) masterOnly(verb string) error {
+	if ws := a.getenv(hooks.EnvWS); ws != "" {
+		return roster.Refusef("%s is a worker, and %s is for the master", ws, verb).Hinted("say in your last message what you need")
+	}
+	return nil
+}
+
+// update applies a transition for a workstream. A worker acts for itself alone,
+// and only while it is the present incarnation.
+func (a *app) update(ctx context.Context, ws string, fn func(*roster.State) error) error {
+	d, err := a.dir(ctx)
+	if err != nil {
+		return err
+	}
+	caller := a.getenv(hooks.EnvWS)
+	if caller != "" && caller != ws {
+		return roster.Refusef("%s is a worker and can't act for %s", caller, ws)
+	}
+	return d.Update(ctx, func(s *roster.State) error {
+		if caller != "" {
+			if err := s.Fence(ws, a.epoch()); err != nil {
+				return err
+			}
+		}
+		return fn(s)
+	})
+}
+
+// args checks the number of arguments of a verb; most < 0 is any number.
+func args(least, most int) cobra.PositionalArgs {
+	return func(c *cobra.Command, got []string) error {
+		if len(got) < least || most >= 0 && len(got) > most {
+			return roster.Usagef("%s: wrong number of arguments", strings.TrimPrefix(c.CommandPath(), "fleet ")).Hinted("usage: %s", c.UseLine())
+		}
+		return nil
+	}
+}
+
+var errSilent = errors.New("reported already")

@@ -1,0 +1,180 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fleet/internal/master"
+	"fleet/roster"
+)
+
+type spawnOptions struct {
+	master.SpawnOptions
+	dryRun, noTmux, here, noWait bool
+	spares                       int
+}
+
+func newSpawn(a *app) *cobra.Command {
+	var o spawnOptions
+	c := &cobra.Command{
+		Use: "spawn <WSxx>...", GroupID: "who",
+		Short: "Start the workers of workstreams, each in a tmux pane",
+		Long: `Starts an agent for each workstream, in a pane of the run's own tmux server, and waits
+until its session-start hook has reported. The first prompt is one line that names
+its brief. A dialog at which an agent waits is reported, never answered.`,
+		Example: `  fleet spawn WS01 WS02
+  fleet spawn WS01 --dry-run       show what would be done
+  fleet spawn WS01 --here          in this terminal
+  fleet spawn WS01 --no-tmux       print the command to run in a terminal of yours`,
+		Args: args(1, -1),
+		RunE: func(c *cobra.Command, ids []string) error { return a.runSpawn(c.Context(), ids, o) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.Brain, "brain", "", "another agent than the workstream's own")
+	f.BoolVar(&o.Headless, "headless", false, "one run without a screen of its own (claude -p), ending with the task")
+	f.BoolVar(&o.Trust, "trust", false, "start the agent without its question whether this folder is trusted")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print the plan and change nothing")
+	f.BoolVar(&o.noTmux, "no-tmux", false, "print the commands instead of running them in tmux")
+	f.BoolVar(&o.here, "here", false, "run the worker in this terminal")
+	f.BoolVar(&o.noWait, "no-wait", false, "do not wait until the agents have come up")
+	f.IntVar(&o.spares, "spares", 0, "also start this many agents with no task, standing by in panes")
+	return c
+}
+
+func (a *app) runSpawn(ctx context.Context, ids []string, o spawnOptions) error {
+	if err := a.masterOnly("spawn"); err != nil {
+		return err
+	}
+	if o.spares < 0 {
+		return roster.Usagef("--spares %d: want 0 or more", o.spares)
+	}
+	f, err := a.fleet(ctx)
+	if err != nil {
+		return err
+	}
+	plans := make([]master.Plan, len(ids))
+	for i, id := range ids { // all of them are sound before the first is started
+		if plans[i], err = f.Plan(ctx, id, o.SpawnOptions); err != nil {
+			return err
+		}
+	}
+	switch {
+	case o.dryRun:
+		return a.printPlans(f, plans, o.spares)
+	case o.here && len(ids) > 1:
+		return roster.Usagef("--here takes one workstream")
+	case o.here:
+		return a.spawnHere(ctx, f, plans[0])
+	case o.noTmux:
+		return a.printCommands(ctx, f, plans)
+	}
+	return a.spawnPanes(ctx, f, ids, o)
+}
+
+func (a *app) printPlans(f *master.Fleet, plans []master.Plan, spares int) error {
+	for _, p := range plans {
+		fmt.Fprintln(a.out, p)
+		for k := 1; k <= spares; k++ {
+			fmt.Fprintf(a.out, "PLAN spare %s-spare%d cwd=%s\n", p.WS.Name, k, p.Dir)
+		}
+	}
+	return nil
+}
+
+func (a *app) spawnHere(ctx context.Context, f *master.Fleet, p master.Plan) error {
+	l, err := f.Launch(ctx, p)
+	if err != nil {
+		return err
+	}
+	code, err := f.RunPane(ctx, p.WS.ID, l.Epoch, l.Trust)
+	if err == nil && code != 0 {
+		err = &codedError{code: code}
+	}
+	return err
+}
+
+func (a *app) printCommands(ctx context.Context, f *master.Fleet, plans []master.Plan) error {
+	for _, p := range plans {
+		l, err := f.Launch(ctx, p)
+		if err != nil {
+			return err
+		}
+		words := make([]string, 0, 8)
+		for _, w := range f.PaneArgs(l) {
+			words = append(words, quote(w))
+		}
+		fmt.Fprintf(a.out, "cd %s && %s\n", quote(p.Dir), strings.Join(words, " "))
+	}
+	a.talk("run each line in a terminal of its own; the row says started once its agent is up")
+	return nil
+}
+
+func quote(s string) string {
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%", r)
+	}) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// spawnPanes starts all workers one after the other and then waits for all of them.
+func (a *app) spawnPanes(ctx context.Context, f *master.Fleet, ids []string, o spawnOptions) error {
+	var started []master.Launched
+	var failed error
+	for _, id := range ids {
+		l, err := f.Spawn(ctx, id, o.SpawnOptions)
+		if err != nil {
+			failed = fmt.Errorf("%s: %w", id, err)
+			break
+		}
+		started = append(started, l)
+		for k := 1; k <= o.spares; k++ {
+			if err := f.SpawnSpare(ctx, l, k); err != nil {
+				failed = errors.Join(failed, err)
+			}
+		}
+	}
+	notUp := 0
+	for _, l := range started {
+		up := master.Up{State: master.IsUp, Reason: "not waited for"}
+		if !o.noWait {
+			var err error
+			if up, err = f.AwaitUp(ctx, l); err != nil {
+				return err
+			}
+		}
+		a.printUp(l, up)
+		if up.State != master.IsUp {
+			notUp++
+		}
+	}
+	if failed != nil {
+		return failed
+	}
+	if notUp > 0 {
+		return &codedError{code: exitRefused, msg: fmt.Sprintf("%d of %d workers did not come up", notUp, len(started))}
+	}
+	a.talk("look at them: fleet attach")
+	return nil
+}
+
+func (a *app) printUp(l master.Launched, up master.Up) {
+	state := string(up.State)
+	if up.State == master.IsUp {
+		state = "spawned"
+	}
+	fmt.Fprintf(a.out, "%s %s pane=%s brain=%s epoch=%d\n", state, l.WS.ID, l.Pane, l.Brain.Name, l.Epoch)
+	if up.State == master.IsBlocked {
+		a.talk("%s waits at %s\n  fleet attach, and answer it there (or start it with --trust)", l.WS.ID, up.Reason)
+	} else if up.Reason != "" && up.State != master.IsUp {
+		a.talk("%s: %s", l.WS.ID, strings.ReplaceAll(up.Reason, "\n", "\n  | "))
+	}
+	if !l.Brain.Hooks {
+		a.talk("note: %s has no hooks: nothing gates what %s writes", l.Brain.Name, l.WS.ID)
+	}
+}

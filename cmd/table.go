@@ -1,0 +1,49 @@
+package cmd
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+
+	"fleet/roster"
+)
+
+// printTable aligns rows under a header by the width that a terminal gives their characters.
+func printTable(out io.Writer, header []string, rows [][]string) error {
+	widths := make([]int, len(header))
+	for _, row := range append([][]string{header}, rows...) {
+		for i, cell := range row {
+			widths[i] = max(widths[i], runewidth.StringWidth(cell))
+		}
+	}
+	var b strings.Builder
+	for _, row := range append([][]string{header}, rows...) {
+		var line strings.Builder
+		for i, cell := range row {
+			line.WriteString(runewidth.FillRight(cell, widths[i]+2))
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// short cuts a text to a width, as a cell of a table.
+func short(s string, width int) string { return runewidth.Truncate(roster.Flat(s), width, "…") }
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// printJSON writes one document.
+func printJSON(out io.Writer, v any) error {
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}

@@ -1,0 +1,108 @@
+package cmd
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fleet/internal/master"
+	"fleet/roster"
+)
+
+func newSend(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "send <WSxx> <message...>", GroupID: "who",
+		Short: "Type a message into a worker's pane, and see whether it arrived",
+		Long: `Types a message into the pane of a worker and waits for the agent's own report that it
+took it. Prints "delivered", "typed_only" (not seen to arrive; exit 1) or "unknown"
+(tmux did not answer; exit 7). Refuses (66) while a dialog is up or somebody's draft
+stands in the input. A long or many-lined message is sent as a file.`,
+		Example: `  fleet send WS02 "use the v2 endpoint"`,
+		Args:    args(2, -1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := a.masterOnly("send"); err != nil {
+				return err
+			}
+			f, err := a.fleet(c.Context())
+			if err != nil {
+				return err
+			}
+			d, err := f.Send(c.Context(), args[0], strings.Join(args[1:], " "))
+			if d != "" {
+				fmt.Fprintln(a.out, d)
+			}
+			switch {
+			case err != nil:
+				return err
+			case d == master.TypedOnly:
+				return &codedError{code: exitFailed, msg: "typed, but not seen to arrive: a busy agent takes it when its turn ends"}
+			case d == master.Unknown:
+				return &codedError{code: exitNoAnswer, msg: "tmux did not answer: whether the message was typed is not known"}
+			}
+			return nil
+		},
+	}
+}
+
+func newStop(a *app) *cobra.Command {
+	var all bool
+	c := &cobra.Command{
+		Use: "stop <WSxx>...", GroupID: "who",
+		Short:   "End workers; their files are free at once and their tasks wait",
+		Example: "  fleet stop WS02\n  fleet stop --all",
+		Args:    args(0, -1),
+		RunE: func(c *cobra.Command, ids []string) error {
+			if err := a.masterOnly("stop"); err != nil {
+				return err
+			}
+			if all == (len(ids) > 0) {
+				return roster.Usagef("stop: want workstreams, or --all").Hinted("usage: %s", c.UseLine())
+			}
+			f, err := a.fleet(c.Context())
+			if err != nil {
+				return err
+			}
+			return a.runStop(c, f, ids, all)
+		},
+	}
+	c.Flags().BoolVar(&all, "all", false, "every worker of the run, and the run's tmux server")
+	return c
+}
+
+func (a *app) runStop(c *cobra.Command, f *master.Fleet, ids []string, all bool) error {
+	ctx := c.Context()
+	if all {
+		return f.StopAll(ctx, func(ws string) { fmt.Fprintf(a.out, "stopped %s\n", ws) })
+	}
+	for _, id := range ids {
+		ran, err := f.Stop(ctx, id)
+		if err != nil {
+			return err
+		}
+		if !ran {
+			a.talk("%s had no worker", id)
+			continue
+		}
+		fmt.Fprintf(a.out, "stopped %s\n", id)
+	}
+	return nil
+}
+
+func newAttach(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "attach", GroupID: "run",
+		Short: "Show the workers' panes in this terminal",
+		Long: `Attaches this terminal to the run's tmux session. ctrl-b d leaves it again; the workers
+go on. Without a terminal it prints the command instead.`,
+		Args: args(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			f, err := a.fleet(c.Context())
+			if err != nil {
+				return err
+			}
+			return f.Attach(c.Context(), os.Stdin, a.out)
+		},
+	}
+}

@@ -1,0 +1,112 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fleet/internal/master"
+	"fleet/roster"
+)
+
+type watchOptions struct {
+	staleMin, poll int
+	once           bool
+}
+
+func newWatch(a *app) *cobra.Command {
+	var o watchOptions
+	c := &cobra.Command{
+		Use: "watch", GroupID: "look",
+		Short: "Print a line for each change, until all work is done",
+		Long: `Prints one line an event:
+  CHANGE <ws> <field>     a field of the roster changed (at once)
+  STALE <ws> <minutes>    at work, and no sign of life for more than --stale-min minutes
+  DEAD <ws>               its worker is gone
+  ALL-DONE                every workstream is done or landed; watch ends
+STALE and DEAD come with every scan, one each --poll seconds. With --once it scans
+once and compares with the scan before, which may have been another process's.
+The heartbeat is not a field: that it stands still is what STALE says.`,
+		Example: "  fleet watch\n  fleet watch --once        in scripts",
+		Args:    args(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if o.staleMin < 0 || o.poll < 1 {
+				return roster.Usagef("watch: --stale-min wants 0 or more, --poll 1 or more")
+			}
+			f, err := a.fleet(c.Context())
+			if err != nil {
+				return err
+			}
+			return a.runWatch(c.Context(), f, o)
+		},
+	}
+	c.Flags().IntVar(&o.staleMin, "stale-min", 15, "minutes without a sign of life")
+	c.Flags().IntVar(&o.poll, "poll", 60, "seconds from scan to scan")
+	c.Flags().BoolVar(&o.once, "once", false, "scan once and end")
+	return c
+}
+
+func (a *app) runWatch(ctx context.Context, f *master.Fleet, o watchOptions) error {
+	wake, stop := f.Dir.Changes()
+	defer stop()
+	tick := time.NewTicker(time.Duration(o.poll) * time.Second)
+	defer tick.Stop()
+	alarms := true
+	for {
+		done, err := a.scan(ctx, f, o.staleMin, alarms)
+		if err != nil || done || o.once {
+			if errors.Is(err, context.Canceled) {
+				err = nil
+			}
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			alarms = true
+		case <-wake:
+			alarms = false
+		}
+	}
+}
+
+// scan looks at the roster once and prints what there is to say.
+func (a *app) scan(ctx context.Context, f *master.Fleet, staleMin int, alarms bool) (done bool, err error) {
+	if err := f.ReapGone(ctx); err != nil {
+		a.talk("fleet: watch: %v", err)
+	}
+	before, err := f.Dir.Seen()
+	if err != nil {
+		return false, err
+	}
+	var lines []string
+	var now roster.Seen
+	err = f.Dir.View(ctx, func(s *roster.State) error {
+		if alarms {
+			lines = s.Alarms(staleMin)
+		}
+		var changes []string
+		changes, now = s.Changes(before)
+		lines = append(lines, changes...)
+		if done = s.AllDone(); done {
+			lines = append(lines, "ALL-DONE")
+		}
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(a.out, line); err != nil {
+			return false, err
+		}
+	}
+	if before != nil && len(lines) == 0 {
+		return done, nil
+	}
+	return done, f.Dir.SetSeen(now)
+}

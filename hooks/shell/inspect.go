@@ -1,0 +1,109 @@
+// Package shell reads the command line of an agent's Bash tool and tells what
+// it would do to a checkout that others work in, too: which files it writes,
+// and which git verbs reach beyond the agent's own files.
+//
+// It is a guard against ordinary habits, not a sandbox. It reports what can be
+// read off the line; what only a run would show (programs it doesn't know,
+// values from the environment or from another command) it leaves out, for the
+// audit after the call. It reads no file and runs nothing.
+package shell
+
+import (
+	"errors"
+	"path"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Report is what one command line would do.
+type Report struct {
+	Writes   []Target  // in order of appearance, without duplicates
+	Tramples []Trample // likewise
+}
+
+// Target is a file or directory that would be written, created, moved or
+// deleted.
+type Target struct {
+	Path string // absolute and lexically clean; links are not resolved
+
+	// Into is written in place of Path if Path turns out to be a directory
+	// (cp a.txt docs). It is empty where that makes no difference.
+	Into string
+
+	// Tree says that, if Path is a directory, everything below it is touched
+	// as well (rm -r, mv, cp -r, a formatter).
+	Tree bool
+
+	// Pattern says that Path is a glob: * ? [] within one path element, an
+	// element ** for any number of them, \ to quote. The shell keeps a glob
+	// that matches nothing as it stands, so Path may be the very name of a
+	// file as well (app/[id]/page.tsx).
+	Pattern bool
+}
+
+// Trample is a git verb that touches what other workers of the same checkout
+// rely on: the index, the branch, the stash or all files.
+type Trample struct {
+	Command string // the verb with the option that matters: "git reset --hard"
+	Dir     string // where it would run; empty if that can't be told
+	Why     string // one clause for the agent, without a full stop
+	Instead string // what to do in its place, as a sentence; may be empty
+}
+
+// maxLength is the longest command read. Linux hands no longer argument to a
+// program, and the parser's recursion stays within the stack below it.
+const maxLength = 128 << 10
+
+// Inspect parses command as bash would run it in dir, which has to be
+// absolute, and reports what it would do. An error means that the line can't
+// be read, and comes with an empty report. The effort is bounded: of a line
+// that loops without end the report holds the beginning.
+func Inspect(command, dir string) (Report, error) {
+	if len(command) > maxLength {
+		return Report{}, errors.New("the command is too long to be read")
+	}
+	file, err := syntax.NewParser().Parse(strings.NewReader(command), "")
+	if err != nil {
+		return Report{}, err
+	}
+	w := walker{fuel: 1 << 20}
+	if path.IsAbs(dir) {
+		w.dir = path.Clean(dir)
+	}
+	w.stmts(file.Stmts)
+	return w.report, nil
+}
+
+// write reports that f is written and, with tree, all that is below it.
+func (w *walker) write(f field, tree bool) {
+	w.writeInto(f, field{}, tree)
+}
+
+// writeInto is write for a destination that, as a directory, gets into.
+func (w *walker) writeInto(f, into field, tree bool) {
+	t := Target{Path: w.abs(f), Into: w.abs(into), Tree: tree, Pattern: f.glob}
+	if t.Path != "" && !strings.HasPrefix(t.Path, "/dev/") && w.first(t) {
+		w.report.Writes = append(w.report.Writes, t)
+	}
+}
+
+// trample reports a git command that is run in the current directory.
+func (w *walker) trample(command, why, instead string) {
+	t := Trample{Command: command, Dir: w.dir, Why: why, Instead: instead}
+	if w.first(t) {
+		w.report.Tramples = append(w.report.Tramples, t)
+	}
+}
+
+// first tells whether an entry is new to the report.
+func (w *walker) first(entry any) bool {
+	if w.seen[entry] {
+		return false
+	}
+	if w.seen == nil {
+		w.seen = make(map[any]bool)
+	}
+	w.seen[entry] = true
+	return true
+}

@@ -1,0 +1,113 @@
+// Package agent knows each kind of agent that can serve a workstream: its
+// command line, its environment, and what its screen says before its hooks can.
+//
+// A brain is plain data and a function or two. Whether an agent gates its writes
+// through fleet's hooks is a fact about it (Hooks); one that doesn't is started
+// all the same, and said to be ungated.
+package agent
+
+import (
+	"slices"
+	"strings"
+
+	"fleet/roster"
+)
+
+// Brain is a way to run an agent.
+type Brain struct {
+	Name    string
+	Program string // looked up in PATH; "" is fleet itself
+	Hooks   bool   // it calls fleet's hooks: writes are gated, and its turns report themselves
+	About   string // one line for people
+
+	args   func(Job) []string
+	trust  []string // KEY=VALUE that skips the question whether the folder is trusted
+	unset  []string // variables that must not reach it, beyond those of every worker
+	dialog func(screen string) (waitsFor string)
+	draft  func(screen string) string
+}
+
+// Job is one start of a worker.
+type Job struct {
+	WS       string
+	Name     string // alias, shown by the agent where it can
+	Mode     string // roster.Interactive or roster.Headless
+	Settings string // path of the hook settings made for this worker
+	Prompt   string // the first prompt, one line; empty for a spare
+	Trust    bool   // start without the question whether the folder is trusted
+	Script   string // path of the script, for the scripted brain
+}
+
+// Command is what to run.
+type Command struct {
+	Args  []string // Args[0] is a program for PATH, or absolute
+	Set   []string // KEY=VALUE
+	Unset []string
+}
+
+// Find returns the brain of a name.
+func Find(name string) (Brain, error) {
+	all := Brains()
+	if i := slices.IndexFunc(all, func(b Brain) bool { return b.Name == name }); i >= 0 {
+		return all[i], nil
+	}
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = all[i].Name
+	}
+	return Brain{}, roster.Dataf("no brain is called %q", name).Hinted("there are: %s", strings.Join(names, ", "))
+}
+
+// Brains lists the built-in brains.
+func Brains() []Brain {
+	brains := []Brain{claude("claude", "")}
+	for _, model := range []string{"opus", "sonnet", "haiku", "fable"} {
+		brains = append(brains, claude(model, model))
+	}
+	return append(brains, scripted(), shell())
+}
+
+// Command returns how to start the agent. exe is the fleet program.
+func (b Brain) Command(exe string, j Job) Command {
+	program := b.Program
+	if program == "" {
+		program = exe
+	}
+	c := Command{Args: append([]string{program}, b.args(j)...), Unset: append(slices.Clone(everywhere), b.unset...)}
+	if j.Trust {
+		c.Set = append(c.Set, b.trust...)
+	}
+	return c
+}
+
+// everywhere are variables that no worker gets: with TMUX in its environment, a
+// worker that tests something of its own with tmux would reach the fleet's server.
+var everywhere = []string{"TMUX", "TMUX_PANE"}
+
+// WaitsFor reads from an agent's screen what dialog it waits at, "" if none is
+// known. Dialogs are never answered, only reported.
+func (b Brain) WaitsFor(screen string) string {
+	if b.dialog == nil {
+		return ""
+	}
+	return b.dialog(screen)
+}
+
+// Draft reads from an agent's screen what stands in its input, not yet sent.
+func (b Brain) Draft(screen string) string {
+	if b.draft == nil {
+		return ""
+	}
+	return b.draft(screen)
+}
+
+// promptDraft is the text behind the last prompt sign of a screen.
+func promptDraft(screen string) string {
+	draft := ""
+	for line := range strings.Lines(screen) {
+		if rest, ok := strings.CutPrefix(strings.TrimLeft(line, " │"), "❯"); ok {
+			draft = strings.Trim(rest, " \u00a0│\n")
+		}
+	}
+	return draft
+}

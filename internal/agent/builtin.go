@@ -1,0 +1,27 @@
+package agent
+
+import "os"
+
+// scripted plays a script of tool calls through the very hooks that a real
+// agent would call: for demos and tests, without a key or a network.
+func scripted() Brain {
+	return Brain{
+		Name: "scripted", Hooks: true, About: "plays briefs/<WS>.script.json through the real hooks; no model, no network",
+		draft: promptDraft,
+		args: func(j Job) []string {
+			return []string{"play", "--settings", j.Settings, "--script", j.Script, j.Prompt}
+		},
+	}
+}
+
+// shell is a plain shell for a person, or for an agent that fleet doesn't know.
+func shell() Brain {
+	program := os.Getenv("SHELL")
+	if program == "" {
+		program = "/bin/sh"
+	}
+	return Brain{
+		Name: "shell", Program: program, About: "your shell in a pane; its writes are not gated",
+		args: func(Job) []string { return nil },
+	}
+}

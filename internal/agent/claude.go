@@ -1,0 +1,65 @@
+package agent
+
+import (
+	"strings"
+
+	"fleet/roster"
+)
+
+// claude is Claude Code. It runs in the permission mode in which silence is a
+// no, so that a hook that fails to answer stops the write.
+func claude(name, model string) Brain {
+	about := "Claude Code"
+	if model != "" {
+		about += " with --model " + model
+	}
+	return Brain{
+		Name: name, Program: "claude", Hooks: true, About: about,
+		args:   func(j Job) []string { return claudeArgs(j, model) },
+		trust:  []string{"CLAUDE_CODE_SANDBOXED=1"},
+		unset:  claudeSession,
+		dialog: claudeDialog,
+		draft:  promptDraft,
+	}
+}
+
+// claudeSession are the variables by which a Claude Code session marks what it
+// starts. A worker that is spawned from one is a session of its own.
+var claudeSession = []string{
+	"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", "CLAUDE_PROJECT_DIR", "CLAUDE_ENV_FILE",
+	"CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_MESSAGING_TOKEN", "CLAUDE_EFFORT",
+}
+
+func claudeArgs(j Job, model string) []string {
+	args := []string{"--permission-mode", "dontAsk", "--settings", j.Settings}
+	if model != "" {
+		args = append(args, "--model", model)
+	}
+	if j.Mode == roster.Headless {
+		args = append(args, "-p", "--output-format", "stream-json", "--verbose")
+	} else {
+		args = append(args, "-n", j.Name)
+	}
+	if j.Prompt != "" {
+		args = append(args, j.Prompt)
+	}
+	return args
+}
+
+// claudeDialog knows the dialogs that stand before a session's start.
+func claudeDialog(screen string) string {
+	for _, d := range []struct{ text, waitsFor string }{
+		{"Yes, I trust this folder", "the trust dialog: is this folder trusted?"},
+		{"Detected a custom API key", "the API key dialog: may the key in the environment be used?"},
+		{"Settings Error", "the settings dialog: a settings file did not load"},
+		{"running in Bypass Permissions mode", "the bypass-permissions dialog"},
+		{"Welcome to Claude Code", "the first-run set-up"},
+		{"Select login method", "the login"},
+		{"Do you want to proceed?", "a permission dialog"},
+	} {
+		if strings.Contains(screen, d.text) {
+			return d.waitsFor
+		}
+	}
+	return ""
+}

@@ -1,0 +1,144 @@
+// Package master does what the master of a fleet does: it starts workers in
+// panes, sends them messages, stops them, and runs beside each one in its pane.
+//
+// It holds no state of its own: a run dir, a tmux server and the fleet program
+// are all that it needs, so any number of masters may act on one run.
+package master
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"fleet/internal/proc"
+	"fleet/roster"
+	"fleet/roster/rundir"
+	"fleet/tmux"
+)
+
+// Fleet is one run with what is needed to act on it.
+type Fleet struct {
+	Dir *rundir.Dir
+	Exe string // the fleet program, absolute
+	Run proc.Runner
+}
+
+// Session is the name of the tmux session that holds the run's panes.
+func (f *Fleet) Session() string { return "fleet-" + f.Dir.Slug() }
+
+// Socket is the socket name of the run's own tmux server. The hash keeps two
+// runs of one slug, in two repositories, apart.
+func (f *Fleet) Socket() string {
+	if f.Dir.Config.TmuxSocket != "" {
+		return f.Dir.Config.TmuxSocket
+	}
+	sum := sha256.Sum256([]byte(f.Dir.Path))
+	return f.Session() + "-" + hex.EncodeToString(sum[:3])
+}
+
+// Tmux is the server that the run's panes are on.
+func (f *Fleet) Tmux() (*tmux.Server, error) {
+	if f.Dir.Config.Tmux == "current" {
+		return tmux.Current(f.Run, os.Getenv("TMUX"))
+	}
+	return tmux.New(f.Run, f.Socket(), f.Dir.Config.TmuxConf)
+}
+
+// Pane returns the newest pane of a workstream that still runs its wrapper, or false.
+func (f *Fleet) Pane(ctx context.Context, ws string) (tmux.Pane, bool, error) {
+	panes, err := f.panes(ctx, ws)
+	if err != nil {
+		return tmux.Pane{}, false, err
+	}
+	for _, p := range panes {
+		if !p.Dead {
+			return p, true, nil
+		}
+	}
+	return tmux.Pane{}, false, nil
+}
+
+// panes lists the panes that this run made for a workstream, the newest incarnation first.
+func (f *Fleet) panes(ctx context.Context, ws string) ([]tmux.Pane, error) {
+	server, err := f.Tmux()
+	if err != nil {
+		return nil, err
+	}
+	all, err := server.Panes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var mine []tmux.Pane
+	for _, p := range all {
+		if p.Tags.Run == f.Dir.Path && p.Tags.WS == ws {
+			mine = append(mine, p)
+		}
+	}
+	return mine, nil
+}
+
+// MissingError says that a program that is needed isn't installed.
+type MissingError struct {
+	Program string
+	For     string
+}
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("%s: not found in PATH, and %s needs it", e.Program, e.For)
+}
+
+// command is the argument vector of a subcommand of our own on this run.
+func (f *Fleet) command(args ...string) []string {
+	return append([]string{f.Exe, "--run-dir", f.Dir.Path}, args...)
+}
+
+func epochArg(epoch int) string { return strconv.Itoa(epoch) }
+
+// Reap declares a worker dead that is gone without a word. It is called by tmux
+// when a pane's program ends; a worker that said goodbye is of a later epoch by then.
+func (f *Fleet) Reap(ctx context.Context, ws string, epoch int) error {
+	if f.Dir.Alive(ws) {
+		return nil
+	}
+	err := f.Dir.Update(ctx, func(s *roster.State) error { return s.MarkDead(ws, epoch, "its wrapper was killed") })
+	if stale := (*roster.StaleEpochError)(nil); errors.As(err, &stale) {
+		return nil
+	}
+	return err
+}
+
+// awaitGone waits until the worker of ws has let go of its liveness lock.
+func (f *Fleet) awaitGone(ctx context.Context, ws string) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for f.Dir.Alive(ws) {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+	return nil
+}
+
+// ReapGone declares dead every worker whose wrapper has run and runs no more.
+func (f *Fleet) ReapGone(ctx context.Context) error {
+	gone := make(map[string]int)
+	err := f.Dir.View(ctx, func(s *roster.State) error {
+		for _, w := range s.Workstreams {
+			if (w.Status == roster.Started || w.Status == roster.Working || w.Status == roster.Blocked) && f.Dir.Died(w.ID) {
+				gone[w.ID] = w.Epoch
+			}
+		}
+		return nil
+	})
+	for ws, epoch := range gone {
+		err = errors.Join(err, f.Reap(ctx, ws, epoch))
+	}
+	return err
+}

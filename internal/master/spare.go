@@ -1,0 +1,46 @@
+package master
+
+import (
+	"context"
+	"fmt"
+
+	"fleet/internal/agent"
+	"fleet/tmux"
+)
+
+// A spare is an agent without a task that stands by in a pane. It bears the
+// identity of its workstream with incarnation 0, which never is the present one:
+// until a handoff makes it the worker, every write of its is refused.
+const spareEpoch = 0
+
+// SpawnSpare opens the k-th spare of a worker that was started.
+func (f *Fleet) SpawnSpare(ctx context.Context, l Launched, k int) error {
+	server, err := f.Tmux()
+	if err != nil {
+		return err
+	}
+	args := []string{"pane", l.WS.ID, "--spare", fmt.Sprint(k)}
+	if l.Trust {
+		args = append(args, "--trust")
+	}
+	_, err = server.Open(ctx, tmux.PaneSpec{
+		Session: f.Session(), Window: "spares", Dir: l.Dir, Args: f.command(args...),
+		Tags: tmux.Tags{Run: f.Dir.Path, WS: fmt.Sprintf("%s-spare%d", l.WS.ID, k), Epoch: spareEpoch},
+	})
+	return err
+}
+
+// RunSpare is the program of a spare's pane.
+func (f *Fleet) RunSpare(ctx context.Context, ws string, trust bool) (code int, err error) {
+	w, err := f.Dir.Workstream(ctx, ws)
+	if err != nil {
+		return 0, err
+	}
+	brain, err := agent.Find(w.Brain)
+	if err != nil {
+		return 0, err
+	}
+	w.Epoch = spareEpoch
+	exit, err := f.runAgent(ctx, brain, &w, agent.Job{Name: w.Name + "-spare", Trust: trust})
+	return exit.Code, err
+}

@@ -1,0 +1,260 @@
+package master
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"fleet/hooks/settings"
+	"fleet/internal/agent"
+	"fleet/internal/git"
+	"fleet/roster"
+	"fleet/roster/rundir"
+	"fleet/tmux"
+)
+
+// SpawnOptions say how workers are started.
+type SpawnOptions struct {
+	Brain    string // instead of the workstream's own
+	Headless bool
+	Trust    bool
+}
+
+// Plan is how one worker will be started. Making it changes nothing.
+type Plan struct {
+	WS       roster.Workstream
+	Brain    agent.Brain
+	Mode     string
+	Tree     string // as in the row
+	Dir      string // working directory, absolute
+	Branch   string // of a worktree that has yet to be made
+	Brief    string
+	Trust    bool
+	Settings string
+}
+
+// Plan checks everything that can be checked before a worker is started.
+func (f *Fleet) Plan(ctx context.Context, ws string, o SpawnOptions) (Plan, error) {
+	row, err := f.Dir.Workstream(ctx, ws)
+	if err != nil {
+		return Plan{}, err
+	}
+	p := Plan{WS: row}
+	p.Brief, p.Settings, p.Trust = f.Dir.Brief(ws), f.Dir.HookSettings(ws), o.Trust || f.Dir.Config.Trust
+	if _, err := os.Stat(p.Brief); err != nil {
+		return p, roster.Dataf("%s: its brief %s is missing", ws, f.Dir.Rel(p.Brief)).Hinted("write it: the worker reads it first")
+	}
+	if p.WS.Status == roster.Landed {
+		return p, roster.Refusef("%s has landed", ws)
+	}
+	if f.Dir.Alive(ws) {
+		return p, roster.Refusef("%s has a live worker already", ws).Hinted("fleet attach to see it, fleet stop %s to end it", ws)
+	}
+	name := o.Brain
+	if name == "" {
+		name = p.WS.Brain
+	}
+	if p.Brain, err = agent.Find(name); err != nil {
+		return p, err
+	}
+	if p.Brain.Program != "" {
+		if _, err := exec.LookPath(p.Brain.Program); err != nil {
+			return p, &MissingError{Program: p.Brain.Program, For: "the brain " + name}
+		}
+	}
+	p.Mode = roster.Interactive
+	if o.Headless {
+		p.Mode = roster.Headless
+	}
+	return p, f.planTree(ctx, &p)
+}
+
+// planTree decides in which checkout the worker will run.
+func (f *Fleet) planTree(ctx context.Context, p *Plan) error {
+	p.Tree, p.Dir = "main", f.Dir.Root
+	if !f.Dir.Config.Worktree {
+		return nil
+	}
+	g := git.In(f.Run, f.Dir.Root)
+	if _, err := g.MainRoot(ctx); err != nil {
+		return roster.Usagef("FLEET_WORKTREE=on: %s is in no git repository", f.Dir.Root)
+	}
+	id := strings.ToLower(p.WS.ID)
+	p.Tree = filepath.Join(f.Dir.Config.WorktreeRoot, f.Dir.Slug()+"-"+id)
+	p.Dir = filepath.Join(f.Dir.Root, p.Tree)
+	if p.WS.Tree == p.Tree && g.HasWorktree(ctx, p.Dir) {
+		return nil // an earlier worker of this workstream left it
+	}
+	p.Branch = "fleet/" + p.WS.ID
+	if g.HasBranch(ctx, p.Branch) {
+		return roster.Refusef("branch %s exists and is not this run's", p.Branch).
+			Hinted("look at it, then: git branch -m %s <other name>", p.Branch)
+	}
+	return nil
+}
+
+// String is the plan in the form of spawn --dry-run.
+func (p Plan) String() string {
+	line := fmt.Sprintf("PLAN spawn %s name=%s brain=%s mode=%s cwd=%s brief=%s", p.WS.ID, p.WS.Name, p.Brain.Name, p.Mode, p.Dir, p.Brief)
+	if p.Branch != "" {
+		line += fmt.Sprintf("\nPLAN worktree %s path=%s branch=%s", p.WS.ID, p.Dir, p.Branch)
+	}
+	return line
+}
+
+// Launched is a new incarnation that is registered and has yet to be started.
+type Launched struct {
+	Plan
+	Epoch int
+	After int64  // the last event before it
+	Pane  string // once it has one
+}
+
+// Launch registers a new incarnation of a worker: its tree, its hook settings, its epoch.
+func (f *Fleet) Launch(ctx context.Context, p Plan) (Launched, error) {
+	l := Launched{Plan: p}
+	if p.Branch != "" {
+		g := git.In(f.Run, f.Dir.Root)
+		if err := g.Exclude(ctx, "/"+f.Dir.Config.WorktreeRoot+"/"); err != nil {
+			return l, err
+		}
+		if err := g.AddWorktree(ctx, p.Dir, p.Branch); err != nil {
+			return l, err
+		}
+	}
+	text, err := settings.Worker(f.Exe, p.WS.ID)
+	if err != nil {
+		return l, err
+	}
+	if err := f.Dir.Write(p.Settings, text); err != nil {
+		return l, err
+	}
+	if l.After, err = f.Dir.LastEvent(); err != nil {
+		return l, err
+	}
+	return l, f.Dir.Update(ctx, func(s *roster.State) (err error) {
+		l.Epoch, err = s.Launch(p.WS.ID, roster.Launch{Brain: p.Brain.Name, Mode: p.Mode, Tree: p.Tree})
+		return err
+	})
+}
+
+// PaneArgs is the command that runs in a worker's pane.
+func (f *Fleet) PaneArgs(l Launched) []string {
+	args := []string{"pane", l.WS.ID, "--epoch", epochArg(l.Epoch)}
+	if l.Trust {
+		args = append(args, "--trust")
+	}
+	return f.command(args...)
+}
+
+// Spawn starts a worker in a pane of its own and returns once its wrapper runs.
+// Whether the agent comes up is AwaitUp's question.
+func (f *Fleet) Spawn(ctx context.Context, ws string, o SpawnOptions) (Launched, error) {
+	server, err := f.Tmux()
+	if err != nil {
+		return Launched{}, err
+	}
+	unlock, err := f.Dir.Exclusive(ctx, "spawn")
+	if err != nil {
+		return Launched{}, err
+	}
+	defer unlock()
+	p, err := f.Plan(ctx, ws, o)
+	if err != nil {
+		return Launched{}, err
+	}
+	if _, err := server.Version(ctx); err != nil {
+		return Launched{}, &MissingError{Program: "tmux", For: "fleet spawn (or use --no-tmux, --here)"}
+	}
+	if err := f.clearPanes(ctx, server, ws); err != nil {
+		return Launched{}, err
+	}
+	l, err := f.Launch(ctx, p)
+	if err != nil {
+		return l, err
+	}
+	return f.openPane(ctx, server, l)
+}
+
+func (f *Fleet) openPane(ctx context.Context, server *tmux.Server, l Launched) (Launched, error) {
+	id, err := server.Open(ctx, tmux.PaneSpec{
+		Session: f.Session(), Window: "workers", Dir: l.Dir, Args: f.PaneArgs(l),
+		Tags: tmux.Tags{Run: f.Dir.Path, WS: l.WS.ID, Epoch: l.Epoch},
+	})
+	if err == nil {
+		l.Pane = string(id)
+		err = server.OnDeath(ctx, id, f.command("reap", l.WS.ID, "--epoch", epochArg(l.Epoch)))
+	}
+	if err != nil {
+		undo := f.Dir.Update(context.WithoutCancel(ctx), func(s *roster.State) error {
+			return s.MarkDead(l.WS.ID, l.Epoch, "its pane could not be opened")
+		})
+		return l, errors.Join(err, undo)
+	}
+	return l, f.awaitWrapper(ctx, l)
+}
+
+// awaitWrapper waits for the wrapper's sign of life, so that the next spawn sees it.
+func (f *Fleet) awaitWrapper(ctx context.Context, l Launched) error {
+	ctx, cancel := context.WithTimeout(ctx, wrapperTimeout)
+	defer cancel()
+	wake, stop := f.Dir.Changes("live")
+	defer stop()
+	for !f.Dir.Alive(l.WS.ID) {
+		over, err := f.over(ctx, l)
+		if err != nil || over {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s: the pane %s was opened, but nothing runs in it", l.WS.ID, l.Pane)
+		case <-wake:
+		}
+	}
+	return nil
+}
+
+// over reports whether an incarnation has ended already.
+func (f *Fleet) over(ctx context.Context, l Launched) (bool, error) {
+	over := false
+	err := f.Dir.View(ctx, func(s *roster.State) error {
+		over = s.Fence(l.WS.ID, l.Epoch) != nil
+		return nil
+	})
+	return over, err
+}
+
+// clearPanes removes what earlier workers of a workstream left on the screen: panes whose program has ended.
+func (f *Fleet) clearPanes(ctx context.Context, server *tmux.Server, ws string) error {
+	panes, err := f.panes(ctx, ws)
+	if err != nil {
+		return err
+	}
+	for _, p := range panes {
+		if p.Dead {
+			if err := server.Kill(ctx, p.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// OtherRuns tells the other runs of the same repository.
+func OtherRuns(d *rundir.Dir) []string {
+	dirs, err := rundir.Find(d.Root)
+	if err != nil {
+		return nil
+	}
+	var others []string
+	for _, o := range dirs {
+		if o != d.Path {
+			others = append(others, o)
+		}
+	}
+	return others
+}

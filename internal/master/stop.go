@@ -1,0 +1,113 @@
+package master
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"fleet/roster"
+)
+
+// stopTimeout is how long a worker may take to end before it is killed.
+const stopTimeout = stopGrace + 3*time.Second
+
+// Stop ends the worker of a workstream and removes its panes. Its leases are
+// freed and its task waits for the next worker. It reports whether one ran.
+func (f *Fleet) Stop(ctx context.Context, ws string) (ran bool, err error) {
+	w, err := f.Dir.Workstream(ctx, ws)
+	if err != nil {
+		return false, err
+	}
+	if pid := f.Dir.LivePID(ws); pid > 0 {
+		ran = true
+		if err := f.end(ctx, ws, pid); err != nil {
+			return true, err
+		}
+		// A wrapper that was killed has recorded nothing.
+		if err := f.Reap(ctx, ws, w.Epoch); err != nil {
+			return true, err
+		}
+	}
+	return ran, f.removePanes(ctx, ws)
+}
+
+// end asks a wrapper to stop its agent, and kills it if it doesn't. The pid is
+// the wrapper's for as long as the liveness lock is held.
+func (f *Fleet) end(ctx context.Context, ws string, pid int) error {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		if err := syscall.Kill(pid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return fmt.Errorf("stop %s: signal process %d: %w", ws, pid, err)
+		}
+		wait, cancel := context.WithTimeout(ctx, stopTimeout)
+		err := f.awaitGone(wait, ws)
+		cancel()
+		if err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("stop %s: process %d does not end", ws, pid)
+}
+
+func (f *Fleet) removePanes(ctx context.Context, ws string) error {
+	panes, err := f.panes(ctx, ws)
+	if err != nil || len(panes) == 0 {
+		return err
+	}
+	server, err := f.Tmux()
+	if err != nil {
+		return err
+	}
+	for _, p := range panes {
+		if err := server.Kill(ctx, p.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// StopAll ends every worker of the run, its spares, and the tmux server if it is the run's own.
+func (f *Fleet) StopAll(ctx context.Context, stopped func(ws string)) error {
+	var ids []string
+	err := f.Dir.View(ctx, func(s *roster.State) error {
+		for _, w := range s.Workstreams {
+			ids = append(ids, w.ID)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		ran, err := f.Stop(ctx, id)
+		if err != nil {
+			return err
+		}
+		if ran {
+			stopped(id)
+		}
+	}
+	server, err := f.Tmux()
+	if err != nil {
+		return err
+	}
+	panes, err := server.Panes(ctx)
+	if err != nil {
+		return err
+	}
+	foreign := false
+	for _, p := range panes {
+		if p.Tags.Run != f.Dir.Path {
+			foreign = true
+			continue
+		}
+		if err := server.Kill(ctx, p.ID); err != nil { // a spare
+			return err
+		}
+	}
+	if foreign || f.Dir.Config.Tmux == "current" {
+		return nil // a pane that somebody opened for himself keeps its server
+	}
+	return server.KillServer(ctx)
+}

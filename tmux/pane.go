@@ -1,0 +1,77 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// OnDeath makes the server run argv when the program in a pane ends, however it
+// ends; at once, if it has ended already. Kill does not trigger it. The command
+// runs in the background, with $TMUX set to this server, in the directory that
+// the session was opened in; its output and its exit code are dropped. A second
+// call replaces the first. tmux can miss a death until its next child ends or
+// Panes is called, so that somebody should look now and then all the same.
+func (s *Server) OnDeath(ctx context.Context, id PaneID, argv []string) error {
+	// A run-shell that prints or fails would show that in a pane, in a mode that
+	// eats keys. The line goes through an option, whose value tmux neither
+	// parses nor expands: only the shell's quoting is left to get right.
+	line := quote(argv) + " </dev/null >/dev/null 2>&1 || :"
+	react := fmt.Sprintf(`run-shell -b -t %s "#{%s}"`, id, optOnDeath)
+	return s.on(ctx, id,
+		[]string{"set-option", "-p", "-t", string(id), optOnDeath, line},
+		[]string{"set-hook", "-p", "-t", string(id), "pane-died", react},
+		// Dead without exit code is a death that the hook has yet to see, which
+		// it does when the next child of the server ends.
+		[]string{"if-shell", "-F", "-t", string(id), "#{!=:#{pane_dead_status}#{pane_dead_signal},}", react, "run-shell -b true"},
+	)
+}
+
+// quote makes one line for sh out of an argument vector.
+func quote(argv []string) string {
+	words := make([]string, len(argv))
+	for i, arg := range argv {
+		words[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+	}
+	return strings.Join(words, " ")
+}
+
+// Capture returns the pane's screen as text, below up to history lines that
+// have scrolled off. Lines that the terminal wrapped are joined again, and
+// blank lines at the end are left out. It does not see tmux's own modes. After
+// the program has ended, its first screen line counts as scrolled off.
+func (s *Server) Capture(ctx context.Context, id PaneID, history int) (string, error) {
+	if !id.valid() {
+		return "", fmt.Errorf("%w: %q", ErrNoPane, id)
+	}
+	out, err := s.do(ctx,
+		[]string{"display-message", "-p", "-t", string(id), "#{pane_dead}"},
+		[]string{"capture-pane", "-p", "-J", "-t", string(id), "-S", strconv.Itoa(-max(history, 0))})
+	dead, screen, _ := strings.Cut(strings.TrimRight(out, " \n"), "\n")
+	if flag(dead) {
+		// tmux scrolls the screen up to write "Pane is dead" below it.
+		screen = screen[:max(strings.LastIndexByte(screen, '\n'), 0)]
+	}
+	return strings.TrimRight(screen, " \n"), err
+}
+
+// Kill ends the pane and what runs in it. A pane that is gone is no error.
+func (s *Server) Kill(ctx context.Context, id PaneID) error {
+	err := s.on(ctx, id, []string{"kill-pane", "-t", string(id)})
+	if errors.Is(err, ErrNoPane) {
+		return nil
+	}
+	return err
+}
+
+// on runs commands about one pane. tmux takes an empty target for "the current
+// pane", whichever that is, and any other text for a name to search for.
+func (s *Server) on(ctx context.Context, id PaneID, cmds ...[]string) error {
+	if !id.valid() {
+		return fmt.Errorf("%w: %q", ErrNoPane, id)
+	}
+	_, err := s.do(ctx, cmds...)
+	return err
+}
