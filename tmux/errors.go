@@ -49,6 +49,7 @@ func classify(err error) error {
 	says := func(text string) bool { return strings.Contains(failed.Stderr, text) }
 	switch {
 	case says("no server running on"),
+		says("no current target"), // a server without sessions, about to end
 		says("error connecting to") && says("(No such file or directory)"):
 		return fmt.Errorf("%w: %w", errNoServer, err)
 	case says("error connecting to"):

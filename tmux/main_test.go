@@ -63,7 +63,9 @@ func runInDecoy(m *testing.M) int {
 	os.Setenv("TMUX_PANE", string(id))
 	code := m.Run()
 	after, err2 := decoy.Panes(ctx)
-	same := func(a, b Pane) bool { return a.ID == b.ID && a.PID == b.PID && a.Dead == b.Dead && a.InMode == b.InMode }
+	same := func(a, b Pane) bool {
+		return a.ID == b.ID && a.PID == b.PID && a.Dead == b.Dead && a.InMode == b.InMode
+	}
 	if err != nil || err2 != nil || len(after) != 1 || !slices.EqualFunc(before, after, same) {
 		fmt.Fprintln(os.Stderr, "FAIL: the decoy server changed:", before, err, after, err2)
 		return 1

@@ -128,16 +128,10 @@ func (s *Server) KillServer(ctx context.Context) error {
 	if !s.own {
 		return errors.New("this tmux server is not fleet's own: refusing to kill it")
 	}
-	ctx, cancel := bounded(ctx)
-	defer cancel()
-	// A server that has been told to end still accepts clients for a moment and
-	// then drops them. A pane that is opened right after us must not meet it.
-	for {
-		_, err := s.do(ctx, []string{"kill-server"})
-		if errors.Is(err, errNoServer) {
+	for { // a server that has been told to end answers for a moment
+		if _, err := s.do(ctx, []string{"kill-server"}); errors.Is(err, errNoServer) {
 			return nil
-		}
-		if err != nil && !errors.Is(err, errDropped) {
+		} else if err != nil {
 			return err
 		}
 	}
@@ -161,23 +155,25 @@ func (s *Server) do(ctx context.Context, cmds ...[]string) (string, error) {
 	return s.exec(ctx, proc.Cmd{Args: s.args(cmds...)})
 }
 
-// exec is the one place where a tmux client is started.
+// exec is the one place where a tmux client is started. A server whose last pane
+// has gone drops whoever connects while it ends. Nothing of it is left then, so
+// asking again is safe, and right after a Kill it is needed.
 func (s *Server) exec(ctx context.Context, c proc.Cmd) (string, error) {
-	ctx, cancel := bounded(ctx)
-	defer cancel()
+	if _, bounded := ctx.Deadline(); !bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, callTimeout)
+		defer cancel()
+	}
 	c.Env = s.env
-	out, err := s.run(ctx, c)
-	if err != nil {
-		return "", classify(err)
+	for {
+		out, err := s.run(ctx, c)
+		if err == nil {
+			return string(out), nil
+		}
+		if err := classify(err); !errors.Is(err, errDropped) || ctx.Err() != nil {
+			return "", err
+		}
 	}
-	return string(out), nil
-}
-
-func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	if _, ok := ctx.Deadline(); ok {
-		return ctx, func() {}
-	}
-	return context.WithTimeout(ctx, callTimeout)
 }
 
 // args builds the argument vector. -u comes first because without it, and

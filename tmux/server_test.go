@@ -82,14 +82,19 @@ func TestServerKnowsNothingOfTheOuterTmux(t *testing.T) {
 	}
 }
 
-// A pane opened right after KillServer must not meet the server that is ending.
-func TestKillServerIsOver(t *testing.T) {
+// A pane that is opened right after the last one is gone does not meet the
+// server that is ending.
+func TestOpenAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	if err := s.KillServer(t.Context()); err != nil {
 		t.Fatalf("nothing to kill: %v", err)
 	}
 	for range 10 {
+		id := mustOpen(t, s, spec(t))
+		if err := s.Kill(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
 		mustOpen(t, s, spec(t))
 		if err := s.KillServer(t.Context()); err != nil {
 			t.Fatal(err)
@@ -273,9 +278,10 @@ func TestClassify(t *testing.T) {
 	}{
 		{"no server", fails(1, "no server running on /tmp/x", exit), nil, false},
 		{"no socket", fails(1, "error connecting to /tmp/x (No such file or directory)", exit), nil, false},
+		{"no session", fails(1, "no current target", exit), nil, false},
 		{"no access", fails(1, "error connecting to /tmp/x (Permission denied)", exit), ErrNoAnswer, true},
-		{"server ends", fails(1, "server exited unexpectedly", exit), ErrNoAnswer, true},
-		{"lost server", fails(1, "lost server", exit), ErrNoAnswer, true},
+		{"server ends", then(fails(1, "server exited unexpectedly", exit), fails(1, "no server running on /tmp/x", exit)), nil, false},
+		{"lost server", then(fails(1, "lost server", exit), fails(-1, "", context.DeadlineExceeded)), ErrNoAnswer, true},
 		{"no pane", fails(1, "can't find pane: %3", exit), nil, true},
 		{"something else", fails(1, "unknown command: kill-pane", exit), exit, true},
 		{"time-out", fails(-1, "", context.DeadlineExceeded), ErrNoAnswer, true},
@@ -295,6 +301,17 @@ func TestClassify(t *testing.T) {
 		if c.name == "missing" && !proc.Missing(err) {
 			t.Errorf("a missing tmux cannot be told: %v", err)
 		}
+	}
+}
+
+// then is a Runner whose odd calls end in one way and the others in another.
+func then(first, second proc.Runner) proc.Runner {
+	n := 0
+	return func(ctx context.Context, c proc.Cmd) ([]byte, error) {
+		if n++; n%2 == 1 {
+			return first(ctx, c)
+		}
+		return second(ctx, c)
 	}
 }
 

@@ -51,19 +51,22 @@ type Trample struct {
 	Instead string // what to do in its place, as a sentence; may be empty
 }
 
-// maxLength is the longest command read. Linux hands no longer argument to a
-// program, and the parser's recursion stays within the stack below it.
-const maxLength = 128 << 10
+const (
+	// maxLength is the longest command read. Linux hands no longer argument to
+	// a program, and the parser's recursion stays within the stack below it.
+	maxLength = 128 << 10
+
+	// maxNesting is the most parentheses open at once. The parser tries each
+	// pair as arithmetic first, and takes seconds for ten thousands.
+	maxNesting = 1000
+)
 
 // Inspect parses command as bash would run it in dir, which has to be
 // absolute, and reports what it would do. An error means that the line can't
 // be read, and comes with an empty report. The effort is bounded: of a line
 // that loops without end the report holds the beginning.
 func Inspect(command, dir string) (Report, error) {
-	if len(command) > maxLength {
-		return Report{}, errors.New("the command is too long to be read")
-	}
-	file, err := syntax.NewParser().Parse(strings.NewReader(command), "")
+	stmts, err := parse(command)
 	if err != nil {
 		return Report{}, err
 	}
@@ -71,8 +74,34 @@ func Inspect(command, dir string) (Report, error) {
 	if path.IsAbs(dir) {
 		w.dir = path.Clean(dir)
 	}
-	w.stmts(file.Stmts)
+	w.stmts(stmts)
 	return w.report, nil
+}
+
+func parse(script string) ([]*syntax.Stmt, error) {
+	if len(script) > maxLength || nesting(script) > maxNesting {
+		return nil, errors.New("the command is too long or too deep to be read")
+	}
+	file, err := syntax.NewParser().Parse(strings.NewReader(script), "")
+	if err != nil {
+		return nil, err
+	}
+	return file.Stmts, nil
+}
+
+// nesting counts the parentheses that are open at once, quoted ones as well.
+func nesting(s string) (deepest int) {
+	open := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '(':
+			open++
+			deepest = max(deepest, open)
+		case ')':
+			open = max(open-1, 0)
+		}
+	}
+	return deepest
 }
 
 // write reports that f is written and, with tree, all that is below it.

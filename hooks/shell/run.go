@@ -4,8 +4,6 @@ import (
 	"path"
 	"strconv"
 	"strings"
-
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // maxDepth bounds how deep sh -c and eval are followed.
@@ -59,12 +57,12 @@ func (w *walker) script(text field) {
 	if w.fuel -= len(text.text); w.fuel < 0 || w.depth >= maxDepth {
 		return
 	}
-	file, err := syntax.NewParser().Parse(strings.NewReader(text.text), "")
+	stmts, err := parse(text.text)
 	if err != nil {
 		return
 	}
 	w.depth++
-	w.stmts(file.Stmts)
+	w.stmts(stmts)
 	w.depth--
 }
 

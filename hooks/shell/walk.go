@@ -140,6 +140,7 @@ func (w *walker) redirect(r *syntax.Redirect) {
 		if f := w.single(r.Word); strings.Trim(f.text, "0123456789-") != "" {
 			w.write(f, false)
 		}
+	default: // these read
 	}
 	w.substitutions(r)
 }

@@ -44,7 +44,7 @@ func (f *Fleet) RunPane(ctx context.Context, ws string, epoch int, trust bool) (
 	}
 	exit, err := f.runAgent(ctx, brain, &w, agent.Job{
 		Name: w.Name, Prompt: FirstPrompt(f, &w), Trust: trust,
-		Script: strings.TrimSuffix(f.Dir.Brief(ws), ".md") + ".script.json",
+		Script: f.Dir.Script(ws),
 	})
 	if err != nil {
 		exit = roster.Exit{Code: -1, LastLines: err.Error()}

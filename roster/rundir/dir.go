@@ -55,6 +55,9 @@ func (d *Dir) Slug() string { return filepath.Base(d.Path)[len("fleet-"):] }
 // Brief is the file with the prompt of a task.
 func (d *Dir) Brief(task string) string { return filepath.Join(d.Path, "briefs", task+".md") }
 
+// Script is the file with what the scripted agent does for a workstream.
+func (d *Dir) Script(ws string) string { return filepath.Join(d.Path, "briefs", ws+".script.json") }
+
 // HookSettings is the file with the agent settings that are made for a workstream's worker.
 func (d *Dir) HookSettings(ws string) string { return filepath.Join(d.Path, "hooks", ws+".json") }
 

@@ -1,0 +1,44 @@
+package cmd
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"fleet/internal/demo"
+)
+
+func newDemo(a *app) *cobra.Command {
+	var o demo.Options
+	c := &cobra.Command{
+		Use: "demo", GroupID: "run",
+		Short: "Show it: three workers, one file, one denied write, nothing lost",
+		Long: `Makes a throw-away repository, starts three workers in real tmux panes and shows what
+happens when two of them need one file. The scripted brain needs no key and no
+network; --brain claude does it with the real thing. Exit 1 if no write was denied.`,
+		Example: "  fleet demo\n  fleet demo --brain claude\n  fleet demo --keep      leave the repository and the run dir behind",
+		Args:    args(0, 0),
+		RunE: func(c *cobra.Command, _ []string) (err error) {
+			if err := a.masterOnly("demo"); err != nil {
+				return err
+			}
+			if _, err := findBrain(o.Brain); err != nil {
+				return err
+			}
+			if o.Exe, err = executable(); err != nil {
+				return err
+			}
+			o.Out = a.out
+			o.Color = a.getenv("NO_COLOR") == "" && term.IsTerminal(int(os.Stdout.Fd()))
+			ok, err := demo.Run(c.Context(), o)
+			if err == nil && !ok {
+				err = &codedError{code: exitFailed}
+			}
+			return err
+		},
+	}
+	c.Flags().StringVar(&o.Brain, "brain", "scripted", "the agent of the three workers")
+	c.Flags().BoolVar(&o.Keep, "keep", false, "leave the repository and the run dir behind")
+	return c
+}
