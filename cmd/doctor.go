@@ -1,3 +1,69 @@
 package cmd
-import "github.com/spf13/cobra"
-func newDoctor(a *app) *cobra.Command { return &cobra.Command{Use:"doctor"} }
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fleet/internal/doctor"
+	"fleet/internal/git"
+	"fleet/internal/proc"
+	"fleet/roster"
+)
+
+func newDoctor(a *app) *cobra.Command {
+	var live bool
+	c := &cobra.Command{
+		Use: "doctor", GroupID: "run",
+		Short: "Check what fleet relies on",
+		Long: `Prints one line a check: name, ok|fail|advisory, detail, separated by tabs. It runs
+the facts about tmux that fleet depends on against the installed one, on a server of
+its own. --live starts the real Claude Code, offline against a scripted API, as a
+worker that writes a held file, and shows that the write is denied.
+Exit 10 if a check failed, 5 if the program that --live needs is missing.`,
+		Example: "  fleet doctor\n  fleet doctor --live",
+		Args:    args(0, 0),
+		RunE:    func(c *cobra.Command, _ []string) error { return a.runDoctor(c, live) },
+	}
+	c.Flags().BoolVar(&live, "live", false, "start the real agent and show a denial")
+	return c
+}
+
+func (a *app) runDoctor(c *cobra.Command, live bool) error {
+	ctx := c.Context()
+	rows := append(doctor.Programs(ctx), doctor.Tmux(ctx)...)
+	if d, err := a.dir(ctx); err == nil {
+		rows = append(rows, doctor.Run(ctx, d)...)
+	} else {
+		rows = append(rows, doctor.Row{Name: "run-dir", Status: doctor.Advisory, Detail: err.Error()})
+	}
+	if root, err := git.In(proc.Run, "").MainRoot(ctx); err == nil {
+		rows = append(rows, doctor.LocalHooks(root)...)
+	}
+	if live {
+		claude, err := findBrain("claude")
+		if err == nil {
+			err = claude.Installed()
+		}
+		if err != nil {
+			return err
+		}
+		exe, err := executable()
+		if err != nil {
+			return err
+		}
+		rows = append(rows, doctor.Live(ctx, exe)...)
+	}
+	failed := 0
+	for _, r := range rows {
+		if r.Status == doctor.Fail {
+			failed++
+		}
+		fmt.Fprintf(a.out, "%s\t%s\t%s\n", r.Name, r.Status, roster.Flat(strings.TrimSpace(r.Detail)))
+	}
+	if failed > 0 {
+		return &codedError{code: exitGate, msg: fmt.Sprintf("%d of %d checks failed", failed, len(rows))}
+	}
+	return nil
+}

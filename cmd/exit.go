@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"fleet/hooks"
+	"fleet/internal/agent"
 	"fleet/internal/git"
-	"fleet/internal/master"
 	"fleet/roster"
 	"fleet/roster/rundir"
 	"fleet/tmux"
@@ -59,7 +59,7 @@ func classify(err error) (code int, hint string) {
 	var coded *codedError
 	var rule *roster.Error
 	var stale *roster.StaleEpochError
-	var missing *master.MissingError
+	var missing *agent.MissingError
 	var foreign *tmux.ForeignSessionError
 	switch {
 	case errors.As(err, &coded):

@@ -26,7 +26,7 @@ func newPane(a *app) *cobra.Command {
 			}
 			run := func() (int, error) { return f.RunPane(c.Context(), args[0], epoch, trust) }
 			if spare > 0 {
-				run = func() (int, error) { return f.RunSpare(c.Context(), args[0], trust) }
+				run = func() (int, error) { return f.RunSpare(c.Context(), args[0], spare, trust) }
 			}
 			code, err := run()
 			if err != nil {

@@ -36,18 +36,10 @@ func (s *session) postToolUse(ctx context.Context) ([]byte, error) {
 
 // afterShell finds out what a shell command did to files, those that others hold above all.
 func (s *session) afterShell(ctx context.Context, t tree) ([]byte, error) {
-	var changed []string
-	for _, p := range s.in.changedFiles() {
-		if k, err := t.key(p); err == nil && local(k) {
-			changed = append(changed, k)
-		}
-	}
 	since := time.Now().Add(-time.Duration(s.in.DurationMS)*time.Millisecond - slack).UnixNano()
 	var found []roster.ForeignWrite
 	err := s.dir.Update(ctx, func(st *roster.State) (err error) {
-		found, err = st.ShellRan(s.ws, s.epoch, roster.Shell{
-			Tool: s.in.ToolName, Changed: changed, Stamp: t.stamp, Since: since,
-		})
+		found, err = st.ShellRan(s.ws, s.epoch, roster.Shell{Tool: s.in.ToolName, Stamp: t.stamp, Since: since})
 		if err != nil {
 			return err
 		}
@@ -56,7 +48,7 @@ func (s *session) afterShell(ctx context.Context, t tree) ([]byte, error) {
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	return told("PostToolUse", foreignText(found)), nil
+	return told(s.in.Event, foreignText(found)), nil
 }
 
 // stop ends a turn, unless the agent only waits for work that it left in the background.

@@ -12,19 +12,19 @@ const maxInput = 16 << 20
 
 // input is what Claude Code sends, the fields that matter here.
 type input struct {
-	SessionID        string          `json:"session_id"`
-	CWD              string          `json:"cwd"`
-	ToolName         string          `json:"tool_name"`
-	ToolInput        toolInput       `json:"tool_input"`
-	ToolResponse     json.RawMessage `json:"tool_response"`
-	DurationMS       int64           `json:"duration_ms"`
-	Prompt           string          `json:"prompt"`
-	Source           string          `json:"source"`
-	Reason           string          `json:"reason"`
-	Message          string          `json:"message"`
-	NotificationType string          `json:"notification_type"`
-	LastMessage      string          `json:"last_assistant_message"`
-	Error            string          `json:"error"`
+	SessionID        string    `json:"session_id"`
+	CWD              string    `json:"cwd"`
+	Event            string    `json:"hook_event_name"`
+	ToolName         string    `json:"tool_name"`
+	ToolInput        toolInput `json:"tool_input"`
+	DurationMS       int64     `json:"duration_ms"`
+	Prompt           string    `json:"prompt"`
+	Source           string    `json:"source"`
+	Reason           string    `json:"reason"`
+	Message          string    `json:"message"`
+	NotificationType string    `json:"notification_type"`
+	LastMessage      string    `json:"last_assistant_message"`
+	Error            string    `json:"error"`
 	BackgroundTasks  []struct {
 		Status string `json:"status"`
 	} `json:"background_tasks"`
@@ -73,19 +73,6 @@ func (t *toolInput) paths() []string {
 		}
 	}
 	return paths
-}
-
-// changedFiles lists what the agent saw a shell command change; nil where it doesn't tell.
-func (in *input) changedFiles() []string {
-	var response struct {
-		BashEditDiff struct {
-			ChangedFiles []string `json:"changedFiles"`
-		} `json:"bashEditDiff"`
-	}
-	if json.Unmarshal(in.ToolResponse, &response) != nil {
-		return nil // some tools answer with a plain string
-	}
-	return response.BashEditDiff.ChangedFiles
 }
 
 // paused reports whether the turn ended only until background work reports.

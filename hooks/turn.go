@@ -3,12 +3,19 @@ package hooks
 import (
 	"cmp"
 	"context"
+	"strings"
 
 	"fleet/roster"
 )
 
+// background starts the prompt by which an agent tells itself of work that it left in the background.
+const background = "<task-notification>"
+
 func (s *session) userPromptSubmit(ctx context.Context) ([]byte, error) {
 	return nil, s.dir.Update(ctx, func(st *roster.State) error {
+		if strings.HasPrefix(s.in.Prompt, background) {
+			return st.Activity(s.ws, s.epoch)
+		}
 		return st.PromptSubmitted(s.ws, s.epoch, s.in.Prompt)
 	})
 }

@@ -38,8 +38,10 @@ func Remove(root string) (path string, err error) {
 }
 
 // Installed returns the commands of fleet's that stand in the settings of a repository.
-func Installed(root string) ([]string, error) {
-	doc, err := read(filepath.Join(root, Local))
+func Installed(root string) ([]string, error) { return commandsIn(filepath.Join(root, Local)) }
+
+func commandsIn(path string) ([]string, error) {
+	doc, err := read(path)
 	if err != nil {
 		return nil, err
 	}
@@ -181,4 +183,18 @@ func isOurs(e any) bool {
 	line, _ := m["command"].(string)
 	exe, _, ok := strings.Cut(line, "' hook ")
 	return ok && strings.HasPrefix(exe, "'") && strings.HasPrefix(filepath.Base(exe), "fleet")
+}
+
+// Commands returns fleet's commands in a settings file that Worker made.
+func Commands(path string) ([]string, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, err
+	}
+	return commandsIn(path)
+}
+
+// Program is the program that a command of fleet's calls.
+func Program(command string) string {
+	exe, _, _ := strings.Cut(command, "' hook ")
+	return strings.ReplaceAll(strings.TrimPrefix(exe, "'"), `'\''`, "'")
 }

@@ -12,13 +12,19 @@ import (
 // named here and not allowed below is refused by the mode in which workers run.
 const writeTools = "Write|Edit|MultiEdit|NotebookEdit|Bash"
 
-// readTools need no hook: they change nothing in the tree.
-func readTools() []string {
+// freeTools need no hook: they change nothing in the tree. What a subagent or a
+// monitor writes comes to the hooks of its own calls.
+func freeTools() []string {
 	return []string{
-		"Read", "Glob", "Grep", "LS", "NotebookRead", "WebFetch", "WebSearch", "ToolSearch", "Skill", "LSP",
-		"TodoWrite", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TaskOutput", "TaskStop",
-		"Agent", "Task", "BashOutput", "KillShell",
+		"Read", "Glob", "Grep", "WebFetch", "WebSearch", "ToolSearch", "Skill", "TodoWrite", "Agent", "Task",
+		"TaskStop", "TaskOutput", "SendMessage", "ListAgents",
 	}
+}
+
+// wayward tools would take a worker out of its checkout, or leave it running
+// with nobody to answer it.
+func wayward() []string {
+	return []string{"EnterWorktree", "ExitWorktree", "CronCreate", "ScheduleWakeup", "Workflow"}
 }
 
 // event ties an event of Claude Code to the fleet hook that answers it.
@@ -82,7 +88,7 @@ func Worker(exe, ws string) ([]byte, error) {
 	}
 	return json.MarshalIndent(map[string]any{
 		"disableAllHooks": false,
-		"permissions":     map[string]any{"allow": readTools()},
+		"permissions":     map[string]any{"defaultMode": "dontAsk", "allow": freeTools(), "deny": wayward()},
 		"hooks":           hooks,
 	}, "", "  ")
 }

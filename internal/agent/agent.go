@@ -7,6 +7,8 @@
 package agent
 
 import (
+	"fmt"
+	"os/exec"
 	"slices"
 	"strings"
 
@@ -30,7 +32,7 @@ type Brain struct {
 // Job is one start of a worker.
 type Job struct {
 	WS       string
-	Name     string // alias, shown by the agent where it can
+	Name     string // shown by the agent where it can; unique among sessions
 	Mode     string // roster.Interactive or roster.Headless
 	Settings string // path of the hook settings made for this worker
 	Prompt   string // the first prompt, one line; empty for a spare
@@ -65,6 +67,27 @@ func Brains() []Brain {
 		brains = append(brains, claude(model, model))
 	}
 	return append(brains, scripted(), shell())
+}
+
+// MissingError says that a program that is needed isn't installed.
+type MissingError struct {
+	Program string
+	For     string
+}
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("%s: not found in PATH, and %s needs it", e.Program, e.For)
+}
+
+// Installed reports, by a *MissingError, if the brain's program isn't there.
+func (b Brain) Installed() error {
+	if b.Program == "" {
+		return nil
+	}
+	if _, err := exec.LookPath(b.Program); err != nil {
+		return &MissingError{Program: b.Program, For: "the brain " + b.Name}
+	}
+	return nil
 }
 
 // Command returns how to start the agent. exe is the fleet program.

@@ -19,7 +19,7 @@ func claude(name, model string) Brain {
 		trust:  []string{"CLAUDE_CODE_SANDBOXED=1"},
 		unset:  claudeSession,
 		dialog: claudeDialog,
-		draft:  promptDraft,
+		draft:  claudeDraft,
 	}
 }
 
@@ -56,10 +56,23 @@ func claudeDialog(screen string) string {
 		{"Welcome to Claude Code", "the first-run set-up"},
 		{"Select login method", "the login"},
 		{"Do you want to proceed?", "a permission dialog"},
+		{"Do you want to create", "a permission dialog"},
+		{"Stop and wait for limit to reset", "the usage-limit dialog: wait, or change the plan?"},
 	} {
 		if strings.Contains(screen, d.text) {
 			return d.waitsFor
 		}
 	}
 	return ""
+}
+
+// claudeDraft is what stands in the input box, except for what Claude Code itself suggests there.
+func claudeDraft(screen string) string {
+	draft := promptDraft(screen)
+	for _, hint := range []string{"Try \"", "Once fixed, resend your message", "Resend your message to try again"} {
+		if strings.HasPrefix(draft, hint) {
+			return ""
+		}
+	}
+	return draft
 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"fleet/internal/agent"
 	"fleet/internal/master"
 	"fleet/internal/proc"
 	planningtemplate "fleet/planning-template"
@@ -101,7 +102,7 @@ func (d *demo) build(ctx context.Context) error {
 	} {
 		if _, err := proc.Run(ctx, proc.Cmd{Args: append([]string{"git"}, args...), Dir: d.repo}); err != nil {
 			if proc.Missing(err) {
-				return &master.MissingError{Program: "git", For: "the demo"}
+				return &agent.MissingError{Program: "git", For: "the demo"}
 			}
 			return err
 		}

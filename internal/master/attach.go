@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/term"
 
+	"fleet/internal/agent"
 	"fleet/roster"
 	"fleet/tmux"
 )
@@ -37,7 +38,7 @@ func (f *Fleet) Attach(ctx context.Context, in *os.File, out io.Writer) error {
 	}
 	program, err := exec.LookPath(args[0])
 	if err != nil {
-		return &MissingError{Program: args[0], For: "fleet attach"}
+		return &agent.MissingError{Program: args[0], For: "fleet attach"}
 	}
 	env := os.Environ()
 	if !slices.Contains(args, "switch-client") { // tmux refuses to nest while it sees another one's variable

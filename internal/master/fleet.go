@@ -10,7 +10,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"os"
 	"strconv"
 	"time"
@@ -80,16 +79,6 @@ func (f *Fleet) panes(ctx context.Context, ws string) ([]tmux.Pane, error) {
 		}
 	}
 	return mine, nil
-}
-
-// MissingError says that a program that is needed isn't installed.
-type MissingError struct {
-	Program string
-	For     string
-}
-
-func (e *MissingError) Error() string {
-	return fmt.Sprintf("%s: not found in PATH, and %s needs it", e.Program, e.For)
 }
 
 // command is the argument vector of a subcommand of our own on this run.

@@ -43,7 +43,7 @@ func (f *Fleet) RunPane(ctx context.Context, ws string, epoch int, trust bool) (
 		return 0, err
 	}
 	exit, err := f.runAgent(ctx, brain, &w, agent.Job{
-		Name: w.Name, Prompt: FirstPrompt(f, &w), Trust: trust,
+		Name: f.Dir.Slug() + "-" + w.Name, Prompt: FirstPrompt(f, &w), Trust: trust,
 		Script: f.Dir.Script(ws),
 	})
 	if err != nil {

@@ -31,7 +31,7 @@ func (f *Fleet) SpawnSpare(ctx context.Context, l Launched, k int) error {
 }
 
 // RunSpare is the program of a spare's pane.
-func (f *Fleet) RunSpare(ctx context.Context, ws string, trust bool) (code int, err error) {
+func (f *Fleet) RunSpare(ctx context.Context, ws string, k int, trust bool) (code int, err error) {
 	w, err := f.Dir.Workstream(ctx, ws)
 	if err != nil {
 		return 0, err
@@ -41,6 +41,7 @@ func (f *Fleet) RunSpare(ctx context.Context, ws string, trust bool) (code int, 
 		return 0, err
 	}
 	w.Epoch = spareEpoch
-	exit, err := f.runAgent(ctx, brain, &w, agent.Job{Name: w.Name + "-spare", Trust: trust})
+	name := fmt.Sprintf("%s-%s-spare%d", f.Dir.Slug(), w.Name, k)
+	exit, err := f.runAgent(ctx, brain, &w, agent.Job{Name: name, Trust: trust})
 	return exit.Code, err
 }

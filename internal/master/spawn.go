@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -61,10 +60,8 @@ func (f *Fleet) Plan(ctx context.Context, ws string, o SpawnOptions) (Plan, erro
 	if p.Brain, err = agent.Find(name); err != nil {
 		return p, err
 	}
-	if p.Brain.Program != "" {
-		if _, err := exec.LookPath(p.Brain.Program); err != nil {
-			return p, &MissingError{Program: p.Brain.Program, For: "the brain " + name}
-		}
+	if err := p.Brain.Installed(); err != nil {
+		return p, err
 	}
 	p.Mode = roster.Interactive
 	if o.Headless {
@@ -168,7 +165,7 @@ func (f *Fleet) Spawn(ctx context.Context, ws string, o SpawnOptions) (Launched,
 		return Launched{}, err
 	}
 	if _, err := server.Version(ctx); err != nil {
-		return Launched{}, &MissingError{Program: "tmux", For: "fleet spawn (or use --no-tmux, --here)"}
+		return Launched{}, &agent.MissingError{Program: "tmux", For: "fleet spawn (or use --no-tmux, --here)"}
 	}
 	if err := f.clearPanes(ctx, server, ws); err != nil {
 		return Launched{}, err
