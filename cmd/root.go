@@ -5,7 +5,6 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -68,7 +67,7 @@ planning/fleet-<slug>/.`,
   fleet attach                                       look at them
   fleet status                                       or at the table`,
 		SilenceErrors: true, SilenceUsage: true,
-		Args: func(c *cobra.Command, args []string) error {
+		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return roster.Usagef("a command is needed").Hinted("fleet --help lists them")
 			}
@@ -188,5 +187,3 @@ func args(least, most int) cobra.PositionalArgs {
 		return nil
 	}
 }
-
-var errSilent = errors.New("reported already")

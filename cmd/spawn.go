@@ -64,7 +64,7 @@ func (a *app) runSpawn(ctx context.Context, ids []string, o spawnOptions) error 
 	}
 	switch {
 	case o.dryRun:
-		return a.printPlans(f, plans, o.spares)
+		return a.printPlans(plans, o.spares)
 	case o.here && len(ids) > 1:
 		return roster.Usagef("--here takes one workstream")
 	case o.here:
@@ -75,7 +75,7 @@ func (a *app) runSpawn(ctx context.Context, ids []string, o spawnOptions) error 
 	return a.spawnPanes(ctx, f, ids, o)
 }
 
-func (a *app) printPlans(f *master.Fleet, plans []master.Plan, spares int) error {
+func (a *app) printPlans(plans []master.Plan, spares int) error {
 	for _, p := range plans {
 		fmt.Fprintln(a.out, p)
 		for k := 1; k <= spares; k++ {

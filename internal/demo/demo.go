@@ -61,7 +61,7 @@ func Run(ctx context.Context, o Options) (ok bool, err error) {
 	}
 	d := &demo{Options: o, repo: filepath.Join(home, "shop"), signs: filepath.Join(home, "signs")}
 	if !o.Keep {
-		defer os.RemoveAll(home)
+		defer func() { _ = os.RemoveAll(home) }()
 	}
 	if err := d.build(ctx); err != nil {
 		return false, err
@@ -76,7 +76,7 @@ func Run(ctx context.Context, o Options) (ok bool, err error) {
 	if err := d.follow(ctx); err != nil {
 		return false, err
 	}
-	return d.summary(ctx)
+	return d.summary()
 }
 
 // build makes the repository and the run.

@@ -1,7 +1,6 @@
 package demo
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,7 +18,7 @@ type tally struct {
 
 // summary prints who wrote what and who was denied, and checks that the veto
 // happened and that no write was lost.
-func (d *demo) summary(ctx context.Context) (ok bool, err error) {
+func (d *demo) summary() (ok bool, err error) {
 	tallies, err := d.count()
 	if err != nil {
 		return false, err

@@ -18,7 +18,7 @@ func fileSystem(d *rundir.Dir) Row {
 	if err := syscall.Statfs(d.Path, &s); err != nil {
 		return Row{"run-fs", Fail, err.Error()}
 	}
-	if kind, ok := network[int64(s.Type)&0xffffffff]; ok {
+	if kind, ok := network[s.Type&0xffffffff]; ok {
 		return Row{"run-fs", Advisory, kind + ": locks on network file systems are a gamble; keep the repository on a local disk"}
 	}
 	return Row{"run-fs", OK, fmt.Sprintf("local (type %#x)", s.Type)}

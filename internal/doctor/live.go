@@ -40,7 +40,7 @@ func liveDenial(ctx context.Context, exe string) (detail string, err error) {
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(home)
+	defer func() { _ = os.RemoveAll(home) }()
 	d, release, err := liveRun(ctx, home)
 	if err != nil {
 		return "", err
@@ -50,7 +50,7 @@ func liveDenial(ctx context.Context, exe string) (detail string, err error) {
 	if err != nil {
 		return "", err
 	}
-	defer api.Close()
+	defer func() { _ = api.Close() }()
 	held := filepath.Join(d.Root, heldFile)
 	const key = "briefs/WS02.md"
 	api.Script(key,
@@ -76,7 +76,7 @@ func liveDenial(ctx context.Context, exe string) (detail string, err error) {
 			}
 		}
 	}
-	return "", fmt.Errorf("the agent did not get as far as a denial (%d requests): %v", len(api.Requests(key)), runErr)
+	return "", fmt.Errorf("the agent did not get as far as a denial (%d requests): %w", len(api.Requests(key)), runErr)
 }
 
 // liveRun makes a run in which WS01 is alive, through us, and holds a file.

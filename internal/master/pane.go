@@ -60,7 +60,7 @@ func (f *Fleet) RunPane(ctx context.Context, ws string, epoch int, trust bool) (
 func (f *Fleet) runAgent(ctx context.Context, b agent.Brain, w *roster.Workstream, j agent.Job) (roster.Exit, error) {
 	j.WS, j.Mode, j.Settings = w.ID, w.Mode, f.Dir.HookSettings(w.ID)
 	c := b.Command(f.Exe, j)
-	cmd := exec.Command(c.Args[0], c.Args[1:]...) //nolint:noctx // the signals below end it, with a grace
+	cmd := exec.Command(c.Args[0], c.Args[1:]...)
 	cmd.Dir = f.Dir.Tree(w)
 	cmd.Env = f.workerEnv(os.Environ(), w, c)
 	cmd.Stdin, cmd.Stdout = os.Stdin, os.Stdout

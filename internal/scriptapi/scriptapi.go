@@ -64,7 +64,7 @@ type Server struct {
 
 // Start listens on a free port of 127.0.0.1.
 func Start() (*Server, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("scriptapi: %w", err)
 	}

@@ -1,0 +1,54 @@
+# fleet: make demo shows it, make test proves it.
+GO ?= go
+BIN := bin/fleet
+CACHE ?= $(CURDIR)/.cache
+LINT_VERSION := v2.12.2
+LINT := $(CACHE)/golangci-lint-$(LINT_VERSION)
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
+LDFLAGS := -s -w -X fleet/cmd.version=$(VERSION)
+
+.PHONY: build install demo test check lint e2e bench fmt race fuzz deps clean
+
+build: ## build bin/fleet
+	@$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/fleet
+
+install: ## install fleet into GOBIN
+	$(GO) install -trimpath -ldflags '$(LDFLAGS)' ./cmd/fleet
+
+deps: ## tmux and git, installed where they are missing
+	@./.ci/deps
+
+demo: deps build ## three workers, one file, one denied write, nothing lost
+	@$(BIN) demo
+
+test: deps ## the whole test suite
+	$(GO) test ./...
+
+race: deps
+	$(GO) test -race ./...
+
+lint: $(LINT) ## golangci-lint, which also holds the arrows between packages
+	@$(GO) mod tidy -diff
+	$(LINT) run ./...
+
+$(LINT):
+	@mkdir -p $(CACHE)
+	GOBIN=$(CACHE)/lint $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+	@mv $(CACHE)/lint/golangci-lint $(LINT)
+
+check: lint build race ## lint, build, tests with the race detector
+
+e2e: deps build ## real Claude Code, offline against a scripted API
+	@FLEET_E2E_CLAUDE="$$(./.ci/claude "$(CACHE)")" $(GO) test -tags e2e -count=1 ./internal/e2e ./internal/scriptapi
+
+bench: build ## ratios, measured in one run
+	@$(GO) run ./internal/bench -fleet $(BIN)
+
+fuzz: ## each fuzzer for half a minute
+	@./.ci/fuzz 30s
+
+fmt: $(LINT)
+	$(LINT) fmt ./...
+
+clean:
+	rm -rf bin .cache
