@@ -10,10 +10,10 @@ LDFLAGS := -s -w -X fleet/cmd.version=$(VERSION)
 .PHONY: build install demo test check lint e2e bench fmt race fuzz deps clean
 
 build: ## build bin/fleet
-	@$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/fleet
+	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/fleet
 
 install: ## install fleet into GOBIN
-	$(GO) install -trimpath -ldflags '$(LDFLAGS)' ./cmd/fleet
+	CGO_ENABLED=0 $(GO) install -trimpath -ldflags '$(LDFLAGS)' ./cmd/fleet
 
 deps: ## tmux and git, installed where they are missing
 	@./.ci/deps

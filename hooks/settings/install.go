@@ -98,7 +98,11 @@ func read(path string) (map[string]any, error) {
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber() // the user's numbers come out as they went in
-	if err := dec.Decode(&doc); err != nil {
+	err = dec.Decode(&doc)
+	if err == nil && dec.More() {
+		err = errors.New("more than one value")
+	}
+	if err != nil {
 		return nil, roster.Dataf("%s: not valid JSON, so it is left alone: %v", path, err).Hinted("repair it first")
 	}
 	if doc == nil {
