@@ -21,7 +21,7 @@ type Fact struct {
 }
 
 // Contract tries out, on a throw-away server of its own, whether the installed
-// tmux behaves as this package needs it to. It takes a second or so, and 5 s at
+// tmux behaves as this package needs it to. It takes a second or so, and 10 s at
 // most for each fact. It leaves nothing behind.
 func Contract(ctx context.Context, run proc.Runner) []Fact {
 	dir, err := os.MkdirTemp("", "fleet-tmux-")
@@ -53,10 +53,12 @@ func Contract(ctx context.Context, run proc.Runner) []Fact {
 		{"hook", "a killed program triggers the hook of its pane", l.hook},
 		{"tiles", "six panes fit into 80x24", l.tiles},
 	} {
+		ctx, cancel := context.WithTimeout(ctx, 2*callTimeout)
 		fact := Fact{ID: f.id, Name: f.name, OK: true}
 		if err := f.check(ctx); err != nil {
 			fact.OK, fact.Detail = false, err.Error()
 		}
+		cancel()
 		facts = append(facts, fact)
 	}
 	return facts
@@ -96,8 +98,6 @@ func (l lab) start(ctx context.Context, script string, wanted func(Pane) bool) (
 
 // poll asks until the answer is yes.
 func poll(ctx context.Context, ask func() (bool, error)) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
 	for {
 		if yes, err := ask(); yes || err != nil {
 			return err

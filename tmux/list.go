@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // PaneID is tmux's name of a pane, such as "%12". It is never given twice by
@@ -71,9 +72,9 @@ var listFormat = strings.Join([]string{
 // folder with a newline in its name cannot forge a line of the listing.
 func printable(variable string) string { return "#{s/[\x01-\x1f]/ /:" + variable + "}" }
 
-// Panes lists every pane of the server, each pane once, in one call of tmux
-// (two, if the exit code of a dead pane is missing). A server
-// that is not running has none. Every other failure is ErrNoAnswer.
+// Panes lists every pane of the server, each pane once, in one call of tmux, or
+// two if the exit code of a dead pane is missing. A server that is not running
+// has none. Every other failure is ErrNoAnswer.
 func (s *Server) Panes(ctx context.Context) ([]Pane, error) {
 	rows, err := s.rows(ctx)
 	if err != nil {
@@ -111,10 +112,16 @@ func (s *Server) Pane(ctx context.Context, id PaneID) (Pane, bool, error) {
 // server ends: so one is made to.
 func (s *Server) rows(ctx context.Context) ([]row, error) {
 	rows, err := s.list(ctx)
-	if slices.ContainsFunc(rows, func(r row) bool { return r.Dead && r.ExitCode < 0 }) {
-		return s.list(ctx, []string{"run-shell", "true"})
+	if !slices.ContainsFunc(rows, func(r row) bool { return r.Dead && r.ExitCode < 0 }) {
+		return rows, err
 	}
-	return rows, err
+	// The news of that child can go the same way. Then it has to do without.
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if again, err := s.list(ctx, []string{"run-shell", "true"}); err == nil {
+		rows = again
+	}
+	return rows, nil
 }
 
 func (s *Server) list(ctx context.Context, before ...[]string) ([]row, error) {

@@ -1,10 +1,12 @@
 package tmux
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,11 +28,12 @@ func TestPaneShowsWhatTmuxKnows(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	sp := spec(t)
+	sp.Tags = Tags{Run: "-a run;", WS: "#{pid} #(date) ü;", Epoch: 12}
 	sp.Args = []string{"sh", "-c", `printf '\033[?1049h'; exec sleep 1000`}
 	id := mustOpen(t, s, sp)
 	p := await(t, s, id, func(p Pane) bool { return p.Alternate && p.Command == "sleep" })
 	want := Pane{
-		ID: id, Session: "fleet", Window: "workers", Title: "WS01", Path: sp.Dir, Command: "sleep",
+		ID: id, Session: "fleet", Window: "workers", Title: sp.Tags.WS, Path: sp.Dir, Command: "sleep",
 		PID: p.PID, ExitCode: -1, Alternate: true, Width: 200, Height: 50, Tags: sp.Tags,
 	}
 	if p != want || p.PID == 0 {
@@ -122,6 +125,33 @@ func TestListingThatCannotBeRead(t *testing.T) {
 		}
 		if list, err := s.Panes(t.Context()); !errors.Is(err, ErrNoAnswer) || list != nil {
 			t.Errorf("%q: %v, %v", out, list, err)
+		}
+	}
+}
+
+// tmux can miss the end of a program, by chance: then it is made to look.
+func TestMissedDeathIsCollected(t *testing.T) {
+	t.Parallel()
+	missed := []byte("%1\t42\t1\t\t" + strings.Repeat("\t", strings.Count(listFormat, "\t")-4) + "\n")
+	for name, c := range map[string]struct {
+		second proc.Runner
+		want   int
+	}{
+		"collected": {func(_ context.Context, c proc.Cmd) ([]byte, error) {
+			if !slices.Contains(c.Args, "run-shell") {
+				t.Errorf("no child was started: %q", c.Args)
+			}
+			return bytes.Replace(missed, []byte("\t1\t"), []byte("\t1\t3"), 1), nil
+		}, 3},
+		"hanging": {fails(-1, "", context.DeadlineExceeded), -1},
+	} {
+		s, err := New(then(func(context.Context, proc.Cmd) ([]byte, error) { return missed, nil }, c.second), "fleet-demo", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, found, err := s.Pane(t.Context(), "%1")
+		if err != nil || !found || !p.Dead || p.ExitCode != c.want {
+			t.Errorf("%s: %+v, %v, %v", name, p, found, err)
 		}
 	}
 }

@@ -41,15 +41,15 @@ func runInDecoy(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dir)
-	os.Setenv("TMUX_TMPDIR", dir)
+	defer func() { _ = os.RemoveAll(dir) }()
+	setenv("TMUX_TMPDIR", dir)
 	ctx := context.Background()
 	decoy, err := New(proc.Run, "decoy", "")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer decoy.KillServer(ctx)
+	defer func() { _ = decoy.KillServer(ctx) }()
 	id, err := decoy.Open(ctx, PaneSpec{
 		Session: "decoy", Window: "decoy", Dir: dir,
 		Args: []string{"sleep", "1000"}, Tags: Tags{Run: "decoy"},
@@ -59,8 +59,8 @@ func runInDecoy(m *testing.M) int {
 		return 1
 	}
 	before, err := decoy.Panes(ctx)
-	os.Setenv("TMUX", decoy.socket+",1,0")
-	os.Setenv("TMUX_PANE", string(id))
+	setenv("TMUX", decoy.socket+",1,0")
+	setenv("TMUX_PANE", string(id))
 	code := m.Run()
 	after, err2 := decoy.Panes(ctx)
 	same := func(a, b Pane) bool {
@@ -71,6 +71,13 @@ func runInDecoy(m *testing.M) int {
 		return 1
 	}
 	return code
+}
+
+// setenv is t.Setenv for the time before there is a test.
+func setenv(key, value string) {
+	if err := os.Setenv(key, value); err != nil {
+		panic(err)
+	}
 }
 
 // playRaw is a terminal program: raw mode, bracketed paste, and every byte that
@@ -180,10 +187,17 @@ func panes(t *testing.T, s *Server) []Pane {
 	return list
 }
 
+// patiently polls for longer than a busy machine needs.
+func patiently(t *testing.T, ask func() (bool, error)) error {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	return poll(ctx, ask)
+}
+
 // eventually waits for something to become true.
 func eventually(t *testing.T, what string, ask func() bool) {
 	t.Helper()
-	if err := poll(t.Context(), func() (bool, error) { return ask(), nil }); err != nil {
+	if err := patiently(t, func() (bool, error) { return ask(), nil }); err != nil {
 		t.Fatalf("waiting for %s: %v", what, err)
 	}
 }
@@ -192,7 +206,7 @@ func eventually(t *testing.T, what string, ask func() bool) {
 func await(t *testing.T, s *Server, id PaneID, wanted func(Pane) bool) Pane {
 	t.Helper()
 	var last Pane
-	err := poll(t.Context(), func() (found bool, err error) {
+	err := patiently(t, func() (found bool, err error) {
 		last, found, err = s.Pane(t.Context(), id)
 		return found && wanted(last), err
 	})
@@ -206,7 +220,7 @@ func await(t *testing.T, s *Server, id PaneID, wanted func(Pane) bool) Pane {
 func holds(t *testing.T, file, want string) {
 	t.Helper()
 	var got []byte
-	err := poll(t.Context(), func() (bool, error) {
+	err := patiently(t, func() (bool, error) {
 		got, _ = os.ReadFile(file)
 		return string(got) == want, nil
 	})

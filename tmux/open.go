@@ -20,6 +20,7 @@ const (
 	optOwner   = "@fleet_owner" // of a session: the run it was made for
 	optOnDeath = "@fleet_on_death"
 
+	// maxPanesPerWindow keeps panes large enough to be read.
 	maxPanesPerWindow = 6
 )
 
@@ -128,15 +129,15 @@ func (s *Server) place(ctx context.Context, spec PaneSpec, rows []row) (PaneID, 
 			return id, err
 		}
 	}
-	return s.create(ctx, spec, making("new-window", "-t", insideTarget(spec.Session), "-n", spec.Window))
+	return s.create(ctx, spec, withPane("new-window", "-t", insideTarget(spec.Session), "-n", spec.Window))
 }
 
 // split adds a pane behind another one. The panes of the window are evened out
 // first, because a split halves one pane and is refused when that one is small
-// (naively the fifth one is, at 80x24), and afterwards for whoever looks on.
+// (that is where five panes are the most at 80x24), and afterwards for whoever looks on.
 func (s *Server) split(ctx context.Context, spec PaneSpec, behind PaneID) (PaneID, error) {
 	tile := []string{"select-layout", "-t", string(behind), "tiled"}
-	return s.create(ctx, spec, tile, making("split-window", "-t", string(behind)), tile)
+	return s.create(ctx, spec, tile, withPane("split-window", "-t", string(behind)), tile)
 }
 
 // newSession makes the session with its first pane. Detached sessions are 80x24
@@ -155,16 +156,16 @@ func (s *Server) newSession(ctx context.Context, spec PaneSpec, fresh bool) (Pan
 		set("-s", "default-terminal", "tmux-256color")
 		set("-g", "status-left-length", "40") // 10 cuts the session's name off
 	}
-	cmds = append(cmds, making("new-session", "-x", "200", "-y", "50", "-s", spec.Session, "-n", spec.Window))
+	cmds = append(cmds, withPane("new-session", "-x", "200", "-y", "50", "-s", spec.Session, "-n", spec.Window))
 	set("-t", insideTarget(spec.Session), "destroy-unattached", "off")
 	set("-t", insideTarget(spec.Session), optOwner, spec.Tags.Run)
 	return s.create(ctx, spec, cmds...)
 }
 
-// making completes a command that makes a pane: without focus, printing its id,
+// withPane completes a command that makes a pane: without focus, printing its id,
 // and with a placeholder in it that ends by itself, so that a caller that was
 // killed half-way leaves nothing behind.
-func making(cmd ...string) []string {
+func withPane(cmd ...string) []string {
 	return append(cmd, "-d", "-P", "-F", "#{pane_id}", "--", "sleep", "60")
 }
 

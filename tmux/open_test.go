@@ -187,6 +187,24 @@ func TestFortyPanes(t *testing.T) {
 	}
 }
 
+// T7: a person may have squeezed the pane that is to be split.
+func TestOpenEvensThePanesOutFirst(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	mustOpen(t, s, spec(t))
+	last := mustOpen(t, s, spec(t))
+	must(t, s, []string{"select-layout", "-t", string(last), "even-vertical"}, []string{"resize-pane", "-t", string(last), "-y", "1"})
+	mustOpen(t, s, spec(t))
+	if got := must(t, s, []string{"list-windows", "-a", "-F", "#{window_panes}"}); got != "3" {
+		t.Errorf("panes in the windows: %q", got)
+	}
+	for _, p := range panes(t, s) {
+		if p.Height < 20 {
+			t.Errorf("pane %s is %dx%d", p.ID, p.Width, p.Height)
+		}
+	}
+}
+
 // A window that is too small for another pane is passed over, not fatal.
 func TestNoSpaceOpensAnotherWindow(t *testing.T) {
 	t.Parallel()

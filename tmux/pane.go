@@ -8,6 +8,10 @@ import (
 	"strings"
 )
 
+// collected is true of a pane once tmux has the exit code of its program, has run
+// the hook and has written "Pane is dead".
+const collected = "#{!=:#{pane_dead_status}#{pane_dead_signal},}"
+
 // OnDeath makes the server run argv when the program in a pane ends, however it
 // ends; at once, if it has ended already. Kill does not trigger it. The command
 // runs in the background, with $TMUX set to this server, in the directory that
@@ -23,9 +27,9 @@ func (s *Server) OnDeath(ctx context.Context, id PaneID, argv []string) error {
 	return s.on(ctx, id,
 		[]string{"set-option", "-p", "-t", string(id), optOnDeath, line},
 		[]string{"set-hook", "-p", "-t", string(id), "pane-died", react},
-		// Dead without exit code is a death that the hook has yet to see, which
-		// it does when the next child of the server ends.
-		[]string{"if-shell", "-F", "-t", string(id), "#{!=:#{pane_dead_status}#{pane_dead_signal},}", react, "run-shell -b true"},
+		// A death that is not collected yet will be, and answered, when the next
+		// child ends.
+		[]string{"if-shell", "-F", "-t", string(id), collected, react, "run-shell -b true"},
 	)
 }
 
@@ -47,17 +51,17 @@ func (s *Server) Capture(ctx context.Context, id PaneID, history int) (string, e
 		return "", fmt.Errorf("%w: %q", ErrNoPane, id)
 	}
 	out, err := s.do(ctx,
-		[]string{"display-message", "-p", "-t", string(id), "#{pane_dead}"},
+		[]string{"display-message", "-p", "-t", string(id), collected},
 		[]string{"capture-pane", "-p", "-J", "-t", string(id), "-S", strconv.Itoa(-max(history, 0))})
-	dead, screen, _ := strings.Cut(strings.TrimRight(out, " \n"), "\n")
+	dead, screen, _ := strings.Cut(strings.TrimSuffix(out, "\n"), "\n")
 	if flag(dead) {
-		// tmux scrolls the screen up to write "Pane is dead" below it.
+		// tmux has scrolled the screen up and written into the last line.
 		screen = screen[:max(strings.LastIndexByte(screen, '\n'), 0)]
 	}
 	return strings.TrimRight(screen, " \n"), err
 }
 
-// Kill ends the pane and what runs in it. A pane that is gone is no error.
+// Kill ends the pane and hangs up on what runs in it. A pane that is gone is no error.
 func (s *Server) Kill(ctx context.Context, id PaneID) error {
 	err := s.on(ctx, id, []string{"kill-pane", "-t", string(id)})
 	if errors.Is(err, ErrNoPane) {

@@ -24,16 +24,7 @@ func (s *Server) Paste(ctx context.Context, id PaneID, text string) error {
 	if i := strings.IndexFunc(text, isKey); i >= 0 {
 		return fmt.Errorf("control character at byte %d of the text to paste", i)
 	}
-	buffer := "fleet-" + rand.Text()
-	// -r, or every newline becomes a carriage return, which is Enter.
-	err := s.typeInto(ctx, id, proc.Cmd{Stdin: []byte(text)},
-		fmt.Sprintf("paste-buffer -p -r -d -b %s -t %s", buffer, id),
-		[]string{"load-buffer", "-b", buffer, "-"})
-	if err != nil {
-		// The text must not lie about in the server; the error to tell is the first.
-		_, _ = s.do(context.WithoutCancel(ctx), []string{"delete-buffer", "-b", buffer})
-	}
-	return err
+	return s.put(ctx, id, text, "-p")
 }
 
 func isKey(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
@@ -42,24 +33,33 @@ func isKey(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' 
 // for pastes swallow an Enter that comes right behind one: how long to wait
 // between Paste and Enter is for the caller to know.
 func (s *Server) Enter(ctx context.Context, id PaneID) error {
-	return s.typeInto(ctx, id, proc.Cmd{}, "send-keys -t "+string(id)+" Enter")
+	// What send-keys sends goes to every pane of a window whose panes a person
+	// has synchronized, and Enter there submits drafts and approves dialogs.
+	return s.put(ctx, id, "\r", "")
 }
 
-// typeInto runs a command that types, once the pane is known to listen. In copy
-// mode keys would not get through. In a pane whose program has ended, send-keys
-// reports success and paste-buffer crashes the server, tmux 3.3a at least, and
-// with it every other pane. So the check is made by the server in the same
-// breath: between two calls of ours the program could end.
-func (s *Server) typeInto(ctx context.Context, id PaneID, c proc.Cmd, command string, before ...[]string) error {
+// put writes text to the program in a pane, as a paste does. A pane whose program
+// has ended must be left alone: paste-buffer there crashes tmux 3.3a, and with it
+// every other pane. So the server looks in the same breath; between two calls of
+// ours the program could end.
+func (s *Server) put(ctx context.Context, id PaneID, text, flags string) error {
 	if !id.valid() {
 		return fmt.Errorf("%w: %q", ErrNoPane, id)
 	}
-	cmds := append([][]string{{"copy-mode", "-q", "-t", string(id)}}, before...)
-	cmds = append(cmds, []string{"if-shell", "-F", "-t", string(id), "#{pane_dead}", "display-message -p dead", command})
-	c.Args = s.args(cmds...)
-	out, err := s.exec(ctx, c)
+	buffer := "fleet-" + rand.Text()
+	out, err := s.exec(ctx, proc.Cmd{Stdin: []byte(text), Args: s.args(
+		[]string{"copy-mode", "-q", "-t", string(id)}, // all modes, or the screen would not show the text
+		[]string{"load-buffer", "-b", buffer, "-"},
+		// Without -r every newline becomes a carriage return, which is Enter.
+		[]string{"if-shell", "-F", "-t", string(id), "#{pane_dead}", "display-message -p dead",
+			fmt.Sprintf("paste-buffer %s -r -d -b %s -t %s", flags, buffer, id)},
+	)})
 	if err == nil && out != "" {
-		return fmt.Errorf("%w: %s", ErrDead, id)
+		err = fmt.Errorf("%w: %s", ErrDead, id)
+	}
+	if err != nil && !errors.Is(err, ErrNoAnswer) {
+		// The text must not lie about in the server. The error to tell is the first.
+		_, _ = s.do(ctx, []string{"delete-buffer", "-b", buffer})
 	}
 	return err
 }

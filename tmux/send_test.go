@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -40,10 +41,10 @@ func TestPasteIsByteExact(t *testing.T) {
 func TestPasteWithoutBrackets(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	id, file := openRaw(t, s)
+	file := filepath.Join(t.TempDir(), "received")
 	sp := spec(t)
 	sp.Args = []string{"sh", "-c", `stty raw -echo; printf '\033]2;plain\007'; exec cat >` + file}
-	id = mustOpen(t, s, sp)
+	id := mustOpen(t, s, sp)
 	await(t, s, id, func(p Pane) bool { return p.Title == "plain" })
 	if err := s.Paste(t.Context(), id, "one\ntwo;"); err != nil {
 		t.Fatal(err)
@@ -82,6 +83,21 @@ func TestTypingLeavesModes(t *testing.T) {
 	}
 }
 
+// A person who has synchronized the panes of a window does not make an Enter
+// that is meant for one pane reach the others.
+func TestTypingReachesOnePane(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	other, untouched := openRaw(t, s)
+	id, file := openRaw(t, s)
+	must(t, s, []string{"set-option", "-w", "-t", string(id), "synchronize-panes", "on"})
+	if err := errors.Join(s.Paste(t.Context(), id, "hello"), s.Enter(t.Context(), id), s.Paste(t.Context(), other, "last")); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, file, bracketed("hello")+"\r")
+	holds(t, untouched, bracketed("last"))
+}
+
 // PAINS row 9: callers that paste at once do not take each other's text.
 func TestConcurrentPastes(t *testing.T) {
 	t.Parallel()
@@ -107,7 +123,7 @@ func TestConcurrentPastes(t *testing.T) {
 // eventuallyHolds is holds for goroutines, which must not end the test.
 func eventuallyHolds(t *testing.T, file, want string) {
 	var got []byte
-	err := poll(t.Context(), func() (bool, error) {
+	err := patiently(t, func() (bool, error) {
 		got, _ = os.ReadFile(file)
 		return string(got) == want, nil
 	})

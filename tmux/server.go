@@ -128,6 +128,8 @@ func (s *Server) KillServer(ctx context.Context) error {
 	if !s.own {
 		return errors.New("this tmux server is not fleet's own: refusing to kill it")
 	}
+	ctx, cancel := bounded(ctx)
+	defer cancel()
 	for { // a server that has been told to end answers for a moment
 		if _, err := s.do(ctx, []string{"kill-server"}); errors.Is(err, errNoServer) {
 			return nil
@@ -159,11 +161,8 @@ func (s *Server) do(ctx context.Context, cmds ...[]string) (string, error) {
 // has gone drops whoever connects while it ends. Nothing of it is left then, so
 // asking again is safe, and right after a Kill it is needed.
 func (s *Server) exec(ctx context.Context, c proc.Cmd) (string, error) {
-	if _, bounded := ctx.Deadline(); !bounded {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, callTimeout)
-		defer cancel()
-	}
+	ctx, cancel := bounded(ctx)
+	defer cancel()
 	c.Env = s.env
 	for {
 		out, err := s.run(ctx, c)
@@ -174,6 +173,13 @@ func (s *Server) exec(ctx context.Context, c proc.Cmd) (string, error) {
 			return "", err
 		}
 	}
+}
+
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, callTimeout)
 }
 
 // args builds the argument vector. -u comes first because without it, and

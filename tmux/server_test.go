@@ -90,7 +90,7 @@ func TestOpenAfterTheEnd(t *testing.T) {
 	if err := s.KillServer(t.Context()); err != nil {
 		t.Fatalf("nothing to kill: %v", err)
 	}
-	for range 10 {
+	for range 5 {
 		id := mustOpen(t, s, spec(t))
 		if err := s.Kill(t.Context(), id); err != nil {
 			t.Fatal(err)
@@ -250,7 +250,7 @@ func TestTimeOutIsNoAnswer(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	defer syscall.Kill(pid, syscall.SIGCONT)
+	defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }()
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	_, found, err := s.Pane(ctx, id)
