@@ -13,22 +13,21 @@ func FileStamp(modNanos, size int64, exists bool) string {
 
 // Shell describes a tool that has run and may have written anything.
 type Shell struct {
-	Tool    string
-	Changed []string // files that the agent saw change, where it tells
+	Tool string
 	// Stamp returns what the file of a path is now, and when it was last written (Unix nanoseconds, 0 if it is gone).
 	Stamp func(path string) (stamp string, modNanos int64)
 	Since int64 // Unix nanoseconds at which the tool started; 0 is any time
 }
 
-// ForeignWrite is a file that changed although another workstream holds or claims it.
+// ForeignWrite is a file that changed although another workstream holds it.
 type ForeignWrite struct {
 	Path   string `json:"path"`
 	Holder string `json:"holder"`
 }
 
-// ShellRan settles what a shell command did. Files that it changed and nobody
-// holds are leased to its workstream, as if it had asked; files that others hold
-// are returned. Its own writes, known before or not, enter the ledger.
+// ShellRan settles what a shell command did: to files that others hold, which are
+// returned, and to those of its own workstream, which enter the ledger. Who wrote
+// a file that nobody holds can't be told; it waits for the commit.
 func (s *State) ShellRan(id string, epoch int, sh Shell) ([]ForeignWrite, error) {
 	w, err := s.current(id, epoch)
 	if err != nil {
@@ -38,34 +37,19 @@ func (s *State) ShellRan(id string, epoch int, sh Shell) ([]ForeignWrite, error)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range sh.Changed {
-		if l, held := s.Leases.Get(p); held {
-			if l.WS == id {
-				s.settle(w, l, sh)
-			}
-			continue // the audit has compared a file of somebody else's with its holder's last write
-		}
-		if d, claimed := s.claimedByOther(w, func(c string) bool { return Covers(c, p) }); claimed {
-			found = append(found, s.foreign(w, sh.Tool, p, d.Holder))
-			continue
-		}
-		s.lease(w, p, sh.Tool)
-		l, _ := s.Leases.Get(p)
-		s.settle(w, l, sh)
-	}
-	var open []Lease
+	var own []Lease
 	for l := range s.Leases.All() {
-		if l.WS == id && l.Stamp == "" {
-			open = append(open, l)
+		if l.WS == id {
+			own = append(own, l)
 		}
 	}
-	for _, l := range open {
+	for _, l := range own {
 		s.settle(w, l, sh)
 	}
 	return found, nil
 }
 
-// settle ends a write that was under way.
+// settle notes what a file is now that a write is over, if it is another file than before.
 func (s *State) settle(w *Workstream, l Lease, sh Shell) {
 	stamp, _ := sh.Stamp(l.Path)
 	if stamp == l.Stamp {

@@ -15,7 +15,7 @@ func CleanClaim(p string) (string, error) {
 	switch {
 	case p == "":
 		return "", Usagef("a claim is empty")
-	case strings.IndexFunc(p, func(r rune) bool { return r < ' ' }) >= 0:
+	case Flat(p) != p:
 		return "", Dataf("claim %q: control characters", p)
 	case path.IsAbs(p):
 		return "", Dataf("claim %q: want a path relative to the repository", p)
@@ -62,8 +62,8 @@ func Covers(claim, file string) bool {
 	if ok, _ := doublestar.Match(claim, file); ok {
 		return true
 	}
-	flat := strings.NewReplacer("/", "\x00")
-	ok, _ := path.Match(flat.Replace(claim), flat.Replace(file))
+	flat := strings.NewReplacer("/", "\x00") // no separator is left that a * would stop at
+	ok, _ := doublestar.Match(flat.Replace(claim), flat.Replace(file))
 	return ok
 }
 
@@ -79,50 +79,81 @@ func (s *State) Claim(id string, paths []string) error {
 	if err != nil {
 		return err
 	}
-	claims := slices.Clone(w.Claims)
+	added, err := s.newClaims(w, paths)
+	if err != nil || len(added) == 0 {
+		return err
+	}
+	s.addClaims(w, added)
+	return nil
+}
+
+// newClaims are those of some paths that w doesn't claim yet. All of them may be claimed.
+func (s *State) newClaims(w *Workstream, paths []string) ([]string, error) {
 	var added []string
 	for _, p := range paths {
 		c, err := CleanClaim(p)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if slices.Contains(claims, c) {
+		if slices.Contains(w.Claims, c) || slices.Contains(added, c) {
 			continue
 		}
 		if err := s.claimable(w, c); err != nil {
-			return err
+			return nil, err
 		}
-		claims, added = append(claims, c), append(added, c)
+		added = append(added, c)
 	}
-	if len(added) == 0 {
-		return nil
-	}
-	w.Claims = claims
+	return added, nil
+}
+
+func (s *State) addClaims(w *Workstream, added []string) {
+	w.Claims = slices.Concat(w.Claims, added)
 	s.touch(w)
-	s.Note(ClaimAdded, id, w.TaskID, map[string]any{"paths": added})
-	return nil
+	s.Note(ClaimAdded, w.ID, w.TaskID, map[string]any{"paths": added})
 }
 
 func (s *State) claimable(w *Workstream, c string) error {
-	for i := range s.Workstreams {
-		other := &s.Workstreams[i]
-		if other.ID == w.ID || !other.Live() {
-			continue
-		}
-		for _, theirs := range other.Claims {
-			if Overlap(c, theirs) {
-				return Dataf("claim %q overlaps %q of %s (%s)", c, theirs, other.ID, other.Name).
-					Hinted("choose a narrower path, or: fleet release %s %s", other.ID, theirs)
-			}
-		}
+	if other, theirs := s.claimant(w, func(theirs string) bool { return Overlap(c, theirs) }); other != nil {
+		return Dataf("claim %q overlaps %q of %s (%s)", c, theirs, other.ID, other.Name).
+			Hinted("choose a narrower path, or: fleet release %s %s", other.ID, theirs)
 	}
 	for l := range s.Leases.All() {
-		if l.WS != w.ID && Overlap(c, l.Path) {
+		if l.WS != w.ID && Covers(c, l.Path) {
 			return Dataf("claim %q covers %q, which %s is writing", c, l.Path, l.WS).
 				Hinted("wait for its task to end, or: fleet release %s %s", l.WS, l.Path)
 		}
 	}
 	return nil
+}
+
+// claimant finds a live workstream other than w, and that claim of it which meets a condition.
+func (s *State) claimant(w *Workstream, meets func(claim string) bool) (other *Workstream, claim string) {
+	for i := range s.Workstreams {
+		other := &s.Workstreams[i]
+		if other.ID == w.ID || !other.Live() {
+			continue
+		}
+		if j := slices.IndexFunc(other.Claims, meets); j >= 0 {
+			return other, other.Claims[j]
+		}
+	}
+	return nil, ""
+}
+
+// yieldClaims gives up what others have claimed while w was not live, and its own claims didn't count.
+func (s *State) yieldClaims(w *Workstream) {
+	var kept, lost []string
+	for _, c := range w.Claims {
+		if other, _ := s.claimant(w, func(theirs string) bool { return Overlap(c, theirs) }); other != nil {
+			lost = append(lost, c)
+		} else {
+			kept = append(kept, c)
+		}
+	}
+	if len(lost) > 0 {
+		w.Claims = kept
+		s.Note(ClaimReleased, w.ID, w.TaskID, map[string]any{"paths": lost, "why": "claimed by others meanwhile"})
+	}
 }
 
 // Release gives up claims and leases of a workstream: those named, or all of them when paths is empty.
@@ -141,15 +172,15 @@ func (s *State) Release(id string, paths []string) (claims, leases []string, err
 		if err != nil {
 			return nil, nil, err
 		}
-		l, held := s.Leases.Get(c)
-		held = held && l.WS == id
-		if held {
+		held, claimed := s.holds(w, c), slices.Contains(w.Claims, c)
+		if !held && !claimed {
+			return nil, nil, Dataf("%s neither claims nor holds %q", id, c).Hinted("see: fleet leases; fleet status --tsv")
+		}
+		if held && !slices.Contains(leases, c) {
 			leases = append(leases, c)
 		}
-		if slices.Contains(w.Claims, c) {
+		if claimed && !slices.Contains(claims, c) {
 			claims = append(claims, c)
-		} else if !held {
-			return nil, nil, Dataf("%s neither claims nor holds %q", id, c).Hinted("see: fleet leases; fleet status --tsv")
 		}
 	}
 	if len(paths) > 0 {

@@ -39,6 +39,16 @@ var EventTypes = []EventType{
 	LeaseAcquired, LeaseDenied, LeaseReleased, FileChanged, ShellWriteDenied, ForeignWriteFound,
 }
 
+// AboutFiles reports whether an event is about who writes which file, the busiest
+// part of the log and the one that is worth nothing after a power cut.
+func (t EventType) AboutFiles() bool {
+	switch t {
+	case LeaseAcquired, LeaseDenied, LeaseReleased, FileChanged, ShellWriteDenied, ForeignWriteFound:
+		return true
+	}
+	return false
+}
+
 // Event is one line of events.jsonl.
 type Event struct {
 	ID   int64          `json:"id"` // rises by one; the cursor of every reader

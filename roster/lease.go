@@ -1,6 +1,7 @@
 package roster
 
 import (
+	"cmp"
 	"iter"
 	"maps"
 	"path"
@@ -78,8 +79,8 @@ type Denial struct {
 type WriteRequest struct {
 	WS    string
 	Epoch int
-	Paths []string // relative to the tree, POSIX; a path outside it is given absolute
-	Trees []string // directories below which everything would change; checked, not leased
+	Paths []string // relative to the tree, POSIX, clean; a path outside it is given absolute
+	Trees []string // directories below which everything would change, "." for all; checked, not leased
 	Tool  string
 	// Alive reports whether the worker of a workstream runs. The leases and claims
 	// of one that doesn't are freed on the spot; it is asked only where they stand in the way.
@@ -90,7 +91,7 @@ type WriteRequest struct {
 func (s *State) AcquireLeases(r WriteRequest) []Denial {
 	w, err := s.current(r.WS, r.Epoch)
 	if err != nil {
-		return s.denied(r, "", []Denial{{Path: strings.Join(append(r.Paths, r.Trees...), ","), Reason: DenyStale}})
+		return s.denied(r, "", []Denial{{Path: cmp.Or(slices.Concat(r.Paths, r.Trees)...), Reason: DenyStale}})
 	}
 	var denials []Denial
 	for _, p := range r.Paths {
@@ -104,6 +105,7 @@ func (s *State) AcquireLeases(r WriteRequest) []Denial {
 		}
 	}
 	if len(denials) > 0 {
+		s.block(w, denials)
 		return s.denied(r, w.TaskID, denials)
 	}
 	for _, p := range r.Paths {
@@ -123,13 +125,21 @@ func (s *State) CheckWrite(paths []string, alive func(ws string) bool) []Denial 
 	return denials
 }
 
-// denied notes the denials. One that waits for another worker makes the task in
-// hand blocked on that path, and its attempt a veto if it ends without the lease.
+// block makes the task in hand wait for a path that another worker keeps from it,
+// and its attempt a veto if it ends without the lease. Of several, the first that still stands counts.
+func (s *State) block(w *Workstream, denials []Denial) {
+	t := s.Task(w.TaskID)
+	if t == nil || t.BlockedOn != "" && !s.holds(w, t.BlockedOn) {
+		return
+	}
+	i := slices.IndexFunc(denials, func(d Denial) bool { return d.Reason == DenyHeld || d.Reason == DenyClaimed })
+	if i >= 0 {
+		t.BlockedOn, t.UpdatedAt = denials[i].Path, Time{s.Now}
+	}
+}
+
 func (s *State) denied(r WriteRequest, task string, denials []Denial) []Denial {
 	for _, d := range denials {
-		if t := s.Task(task); t != nil && (d.Reason == DenyHeld || d.Reason == DenyClaimed) {
-			t.BlockedOn, t.UpdatedAt = d.Path, Time{s.Now}
-		}
 		s.Note(LeaseDenied, r.WS, task, map[string]any{
 			"path": d.Path, "reason": d.Reason, "holder": d.Holder, "holder_task": d.HolderTask, "requester": r.WS, "tool": r.Tool,
 		})
@@ -139,17 +149,20 @@ func (s *State) denied(r WriteRequest, task string, denials []Denial) []Denial {
 
 // checkWrite looks for what forbids w to write p.
 func (s *State) checkWrite(w *Workstream, p string, alive func(string) bool) (Denial, bool) {
-	if path.IsAbs(p) || !isLocal(p) {
+	if !isKey(p) {
 		return Denial{Path: p, Reason: DenyOutside}, true
 	}
 	if protected(w, p) {
 		return Denial{Path: p, Reason: DenyProtected}, true
 	}
-	if l, held := s.Leases.Get(p); held && l.WS != w.ID && !s.gone(l.WS, alive) {
+	l, held := s.Leases.Get(p)
+	if held && l.WS == w.ID {
+		return Denial{}, false
+	}
+	if held && !s.gone(l.WS, alive) {
 		return Denial{Path: p, Reason: DenyHeld, Holder: l.WS, HolderTask: l.Task}, true
 	}
-	if d, claimed := s.claimedByOther(w, func(c string) bool { return Covers(c, p) }); claimed {
-		d.Path = p
+	if d, claimed := s.claimedByOther(w, p, alive, func(c string) bool { return Covers(c, p) }); claimed {
 		return d, true
 	}
 	if s.Strict && !slices.ContainsFunc(w.Claims, func(c string) bool { return Covers(c, p) }) && !ownNotes(w, p) {
@@ -160,10 +173,10 @@ func (s *State) checkWrite(w *Workstream, p string, alive func(string) bool) (De
 
 // checkTree looks for what forbids w to change everything below dir.
 func (s *State) checkTree(w *Workstream, dir string, alive func(string) bool) (Denial, bool) {
-	if path.IsAbs(dir) || !isLocal(dir) {
+	if dir != "." && !isLocal(dir) {
 		return Denial{}, false
 	}
-	if protected(w, dir+"/x") {
+	if protectedBelow(w, dir) {
 		return Denial{Path: dir, Reason: DenyProtected}, true
 	}
 	for l := range s.Leases.All() {
@@ -171,36 +184,40 @@ func (s *State) checkTree(w *Workstream, dir string, alive func(string) bool) (D
 			return Denial{Path: l.Path, Reason: DenyHeld, Holder: l.WS, HolderTask: l.Task}, true
 		}
 	}
-	d, claimed := s.claimedByOther(w, func(c string) bool { return Overlap(c, dir) })
-	d.Path = dir
-	return d, claimed
+	return s.claimedByOther(w, dir, alive, func(c string) bool { return Overlap(c, dir) })
 }
 
-func (s *State) claimedByOther(w *Workstream, covers func(claim string) bool) (Denial, bool) {
-	for i := range s.Workstreams {
-		other := &s.Workstreams[i]
-		if other.ID == w.ID || !other.Live() {
-			continue
+func (s *State) claimedByOther(w *Workstream, p string, alive func(string) bool, meets func(claim string) bool) (Denial, bool) {
+	for {
+		other, claim := s.claimant(w, meets)
+		if other == nil {
+			return Denial{}, false
 		}
-		if j := slices.IndexFunc(other.Claims, covers); j >= 0 {
-			return Denial{Reason: DenyClaimed, Holder: other.ID, HolderTask: other.TaskID, Claim: other.Claims[j]}, true
+		if !other.manned() || !s.gone(other.ID, alive) {
+			return Denial{Path: p, Reason: DenyClaimed, Holder: other.ID, HolderTask: other.TaskID, Claim: claim}, true
 		}
 	}
-	return Denial{}, false
 }
 
-// gone declares the worker of ws dead if it no longer runs, which frees its leases.
+// gone declares the worker of ws dead if it no longer runs, which frees its leases and its claims.
 func (s *State) gone(ws string, alive func(string) bool) bool {
 	if alive(ws) {
 		return false
 	}
 	if w, err := s.Workstream(ws); err == nil {
 		s.markDead(w, "its worker is gone")
+	} else {
+		s.releaseLeases(&Workstream{ID: ws}, "its row is gone")
 	}
 	return true
 }
 
+// lease gives w a file that nobody else holds, and notes that a write is under
+// way. Whoever writes is at work, even if no prompt announced it.
 func (s *State) lease(w *Workstream, p, tool string) {
+	if w.Status != Working && w.Status != Blocked {
+		s.setStatus(w, Working, "")
+	}
 	l, mine := s.Leases.Get(p)
 	if mine && l.Stamp == "" {
 		return
@@ -232,8 +249,13 @@ func (s *State) dropLeases(w *Workstream, paths []string, why string) {
 	}
 }
 
-// isLocal reports whether a clean relative path stays inside the tree.
-func isLocal(p string) bool { return p != "" && p != "." && p != ".." && !strings.HasPrefix(p, "../") }
+// isLocal reports whether p is a clean path below the root of the tree.
+func isLocal(p string) bool {
+	return path.Clean(p) == p && p != "." && p != ".." && !path.IsAbs(p) && !strings.HasPrefix(p, "../")
+}
+
+// isKey reports whether p can be leased: a path of the tree that a cell of a table holds unchanged.
+func isKey(p string) bool { return isLocal(p) && Flat(p) == p }
 
 // protected reports whether p is one of the files that decide over the rules
 // themselves: run files, git's own files, the settings that carry agents' hooks.
@@ -254,6 +276,16 @@ func protected(w *Workstream, p string) bool {
 		return file == "settings.json"
 	}
 	return false
+}
+
+// protectedBelow reports whether dir is, or lies in, something protected, or is a
+// directory of settings. The whole tree isn't: who formats all of it means the sources.
+func protectedBelow(w *Workstream, dir string) bool {
+	switch path.Base(dir) {
+	case ".claude", ".codex", ".gemini":
+		return true
+	}
+	return protected(w, dir)
 }
 
 // ownNotes reports whether p is a run file that its workstream may edit: its brief and its handoff.

@@ -2,6 +2,7 @@ package roster
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -27,11 +28,9 @@ func (s *State) Launch(id string, l Launch) (epoch int, err error) {
 	if w.Status == Landed {
 		return 0, Refusef("%s has landed", id).Hinted("add a new workstream for further work")
 	}
-	if w.Epoch > 0 {
-		s.endWorker(w, "replaced")
-	}
+	s.endWorker(w, ErrInfra, "replaced")
 	w.Epoch++
-	w.Brain, w.Mode, w.Tree, w.SessionID = l.Brain, l.Mode, l.Tree, ""
+	w.Brain, w.Mode, w.Tree, w.SessionID, w.Notes = l.Brain, l.Mode, l.Tree, "", ""
 	w.Heartbeat = s.Now.Unix()
 	if w.Status != Done {
 		s.setStatus(w, Pending, "")
@@ -51,10 +50,16 @@ func (s *State) SessionUp(id string, epoch int, session, source string) error {
 	w.SessionID = session
 	w.Heartbeat = s.Now.Unix()
 	s.Note(WorkerUp, id, "", map[string]any{"epoch": epoch, "session_id": session, "source": source})
-	if w.Status != Working {
-		w.Notes = clearedNote(w.Notes)
-		s.setStatus(w, s.restStatus(w), "")
+	s.touch(w)
+	if w.Status == Working || w.saysBlocked() {
+		return nil
 	}
+	to := s.restStatus(w)
+	if s.inTurn(w) {
+		to = Working // a dialog stood in the middle of it
+	}
+	w.Notes = clearedNote(w.Notes)
+	s.setStatus(w, to, "")
 	return nil
 }
 
@@ -67,18 +72,19 @@ func (s *State) PromptSubmitted(id string, epoch int, prompt string) error {
 	}
 	w.Heartbeat = s.Now.Unix()
 	s.Note(PromptSubmitted, id, w.TaskID, map[string]any{"prompt": Title(prompt), "bytes": len(prompt)})
-	if w.TaskID == "" {
-		if t := s.nextTask(w); t != nil {
-			s.startTask(w, t)
-		}
-	}
-	w.Notes = clearedNote(w.Notes)
-	s.setStatus(w, Working, "")
+	s.work(w)
 	return nil
 }
 
-// Activity renews the heartbeat, at most every HeartbeatEvery, and lifts a wait
-// for a dialog, since a worker that acts was answered.
+// work sets a workstream to work, on the task that waits for it if there is one.
+func (s *State) work(w *Workstream) {
+	s.takeTask(w)
+	w.Notes = clearedNote(w.Notes)
+	s.setStatus(w, Working, "")
+}
+
+// Activity renews the heartbeat, at most every HeartbeatEvery. A worker that acts
+// no longer waits: its dialog was answered, or the limit that it met is over.
 func (s *State) Activity(id string, epoch int) error {
 	w, err := s.current(id, epoch)
 	if err != nil {
@@ -87,9 +93,8 @@ func (s *State) Activity(id string, epoch int) error {
 	if s.Now.Sub(time.Unix(w.Heartbeat, 0)) >= HeartbeatEvery {
 		w.Heartbeat = s.Now.Unix()
 	}
-	if w.Asks() {
-		w.Notes = ""
-		s.setStatus(w, Working, "")
+	if w.Asks() || w.Status == Blocked && strings.HasPrefix(w.Notes, noteError) {
+		s.work(w)
 	}
 	return nil
 }
@@ -104,7 +109,9 @@ func (s *State) NeedsPerson(id string, epoch int, kind, message string) error {
 		return err
 	}
 	s.Note(Notification, id, w.TaskID, map[string]any{"kind": kind, "message": message})
-	s.setStatus(w, Blocked, noteAsks+" "+message)
+	if !w.saysBlocked() {
+		s.setStatus(w, Blocked, noteAsks+" "+message)
+	}
 	return nil
 }
 
@@ -127,9 +134,12 @@ func (s *State) TurnEnded(id string, epoch int, message string) error {
 		return err
 	}
 	w.Heartbeat = s.Now.Unix()
-	if w.Status == Blocked && strings.HasPrefix(w.Notes, noteBlocked) {
+	if w.saysBlocked() {
 		s.touch(w)
 		return nil
+	}
+	if w.Asks() {
+		w.Notes = ""
 	}
 	if t := s.Task(w.TaskID); t != nil && t.BlockedOn != "" && !s.holds(w, t.BlockedOn) {
 		s.vetoTurn(w, t)
@@ -140,9 +150,12 @@ func (s *State) TurnEnded(id string, epoch int, message string) error {
 }
 
 func (s *State) vetoTurn(w *Workstream, t *Task) {
-	reason := "veto: " + t.BlockedOn
+	reason := noteVeto + " " + t.BlockedOn
 	if l, held := s.Leases.Get(t.BlockedOn); held {
 		reason += " is held by " + l.WS
+	}
+	if !slices.Contains(t.Scope, t.BlockedOn) {
+		t.Scope = slices.Concat(t.Scope, []string{t.BlockedOn})
 	}
 	s.releaseLeases(w, "veto")
 	s.requeueTask(w, ErrVeto, reason)
@@ -164,7 +177,7 @@ func (s *State) TurnFailed(id string, epoch int, reason string) error {
 	w.Heartbeat = s.Now.Unix()
 	s.releaseLeases(w, "turn failed")
 	s.requeueTask(w, ErrAgent, reason)
-	s.setStatus(w, Blocked, "agent error: "+Title(reason))
+	s.setStatus(w, Blocked, noteError+" "+Title(reason))
 	return nil
 }
 
@@ -199,8 +212,8 @@ func (s *State) WorkerExited(id string, epoch int, e Exit) error {
 	}
 	s.Note(WorkerExited, id, w.TaskID, map[string]any{"epoch": epoch, "code": e.Code, "stopped": e.Stopped, "last_lines": e.LastLines})
 	if e.Stopped {
-		s.endWorker(w, "stopped")
-		if w.Status != Done {
+		s.endWorker(w, notItsFault, "stopped")
+		if w.Live() {
 			s.setStatus(w, Pending, "stopped")
 		}
 	} else {
@@ -228,20 +241,23 @@ func (s *State) markDead(w *Workstream, reason string) {
 
 // bury ends a worker that nobody stopped. One that had finished its work and left cleanly stays done.
 func (s *State) bury(w *Workstream, reason string, clean bool) {
-	s.endWorker(w, reason)
-	if w.Status == Done && clean {
+	s.endWorker(w, ErrInfra, reason)
+	if w.Status == Landed || w.Status == Done && clean {
 		return
 	}
 	s.setStatus(w, Dead, reason)
 }
 
-func (s *State) endWorker(w *Workstream, reason string) {
+func (s *State) endWorker(w *Workstream, kind ErrorKind, reason string) {
 	s.releaseLeases(w, reason)
-	s.requeueTask(w, ErrInfra, reason)
+	s.requeueTask(w, kind, reason)
 }
 
 // restStatus is where a workstream stands between two turns.
 func (s *State) restStatus(w *Workstream) Status {
+	if w.Status == Landed {
+		return Landed
+	}
 	done := false
 	for i := range s.Tasks {
 		if t := &s.Tasks[i]; t.Workstream == w.ID {
@@ -257,6 +273,16 @@ func (s *State) restStatus(w *Workstream) Status {
 	return Started
 }
 
+// inTurn reports whether a workstream has begun something that the end of its turn will end.
+func (s *State) inTurn(w *Workstream) bool {
+	for l := range s.Leases.All() {
+		if l.WS == w.ID {
+			return true
+		}
+	}
+	return w.TaskID != ""
+}
+
 func (s *State) holds(w *Workstream, path string) bool {
 	l, held := s.Leases.Get(path)
 	return held && l.WS == w.ID
@@ -264,7 +290,7 @@ func (s *State) holds(w *Workstream, path string) bool {
 
 // clearedNote keeps a note from being read as a report of a rule's own.
 func clearedNote(note string) string {
-	for _, p := range []string{noteBlocked, noteAsks, noteDone, "veto:", "agent error:"} {
+	for _, p := range []string{noteBlocked, noteAsks, noteDone, noteError, noteVeto} {
 		if strings.HasPrefix(note, p) {
 			return ""
 		}

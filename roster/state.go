@@ -73,8 +73,12 @@ func (s *State) setStatus(w *Workstream, to Status, reason string) {
 	if reason != "" {
 		data["reason"] = reason
 	}
+	wasLive := w.Live()
 	w.Status = to
 	s.Note(StatusChanged, w.ID, w.TaskID, data)
+	if !wasLive && w.Live() {
+		s.yieldClaims(w)
+	}
 }
 
 func (s *State) touch(w *Workstream) { w.UpdatedAt = Time{s.Now} }

@@ -28,6 +28,8 @@ const (
 	ErrVeto      ErrorKind = "veto"
 	ErrInfra     ErrorKind = "infra"
 	ErrExhausted ErrorKind = "attempts_exhausted"
+
+	notItsFault ErrorKind = "" // the worker was stopped: nothing failed
 )
 
 // Limits of a task that doesn't set its own.
@@ -83,6 +85,27 @@ func (s *State) nextTask(w *Workstream) *Task {
 	return nil
 }
 
+// takeTask puts the next task into the hands of a workstream, unless it has one or none waits.
+func (s *State) takeTask(w *Workstream) {
+	if w.TaskID != "" {
+		return
+	}
+	if t := s.nextTask(w); t != nil {
+		s.startTask(w, t)
+	}
+}
+
+// letGo takes the task in hand from a workstream and returns it, nil if none runs.
+func (s *State) letGo(w *Workstream) *Task {
+	t := s.Task(w.TaskID)
+	w.TaskID = ""
+	if t == nil || t.Status != TaskRunning {
+		return nil
+	}
+	t.UpdatedAt = Time{s.Now}
+	return t
+}
+
 // startTask puts a waiting task into the hands of a workstream.
 func (s *State) startTask(w *Workstream, t *Task) {
 	t.Attempts++
@@ -95,36 +118,34 @@ func (s *State) startTask(w *Workstream, t *Task) {
 
 // completeTask ends the task in hand as succeeded.
 func (s *State) completeTask(w *Workstream) {
-	t := s.Task(w.TaskID)
-	if t == nil || t.Status != TaskRunning {
+	t := s.letGo(w)
+	if t == nil {
 		return
 	}
-	t.Status, t.CompletedAt, t.UpdatedAt = TaskDone, Time{s.Now}, Time{s.Now}
+	t.Status, t.BlockedOn, t.CompletedAt = TaskDone, "", Time{s.Now}
 	t.DurationMS = s.Now.Sub(t.StartedAt.Time).Milliseconds()
 	s.Note(TaskSucceeded, w.ID, t.ID, map[string]any{"attempt": t.Attempts})
-	w.TaskID = ""
 }
 
 // requeueTask ends the attempt in hand: the task waits again, or has failed when
-// its attempts are used up. A veto isn't the worker's fault and doesn't count.
+// its attempts are used up. What isn't the worker's fault, a veto or that somebody
+// stopped it, doesn't count as one.
 func (s *State) requeueTask(w *Workstream, kind ErrorKind, reason string) {
-	t := s.Task(w.TaskID)
-	w.TaskID = ""
-	if t == nil || t.Status != TaskRunning {
+	t := s.letGo(w)
+	if t == nil {
 		return
 	}
-	t.UpdatedAt = Time{s.Now}
-	if kind == ErrVeto {
+	attempt := t.Attempts
+	if kind == ErrVeto || kind == notItsFault {
 		t.Attempts--
-	}
-	if t.Attempts >= t.MaxAttempts {
+	} else if attempt >= t.MaxAttempts {
 		t.Status, t.ErrorKind, t.CompletedAt = TaskGivenUp, ErrExhausted, Time{s.Now}
-		s.Note(TaskFailed, w.ID, t.ID, map[string]any{"error_kind": ErrExhausted, "reason": reason, "attempt": t.Attempts})
+		s.Note(TaskFailed, w.ID, t.ID, map[string]any{"error_kind": ErrExhausted, "reason": reason, "attempt": attempt})
 		return
 	}
 	t.Status, t.ErrorKind = TaskPending, kind
-	t.BackoffUntil = Time{s.Now.Add(backoff(t.Attempts))}
-	s.Note(TaskRequeued, w.ID, t.ID, map[string]any{"error_kind": kind, "reason": reason, "attempt": t.Attempts})
+	t.BackoffUntil = Time{s.Now.Add(backoff(attempt))}
+	s.Note(TaskRequeued, w.ID, t.ID, map[string]any{"error_kind": kind, "reason": reason, "attempt": attempt})
 }
 
 const (

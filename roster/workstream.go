@@ -3,6 +3,7 @@ package roster
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -62,11 +63,23 @@ func (w *Workstream) Asks() bool {
 	return w.Status == Blocked && strings.HasPrefix(w.Notes, noteAsks)
 }
 
+// saysBlocked reports whether the workstream was reported blocked, which only a new prompt, or a new report, lifts.
+func (w *Workstream) saysBlocked() bool {
+	return w.Status == Blocked && strings.HasPrefix(w.Notes, noteBlocked)
+}
+
+// manned reports whether a worker should be running: one was seen at work since the last one's end.
+func (w *Workstream) manned() bool {
+	return w.Epoch > 0 && (w.Status == Started || w.Status == Working || w.TaskID != "")
+}
+
 // Notes that a rule reads again start with one of these.
 const (
 	noteBlocked = "blocked:" // reported by the worker or a person; only a new prompt lifts it
 	noteAsks    = "asks:"    // a dialog is up; any later activity lifts it
 	noteDone    = "done:"
+	noteError   = "agent error:" // its turn failed; any later activity lifts it
+	noteVeto    = "veto:"        // its turn ended in a denied write; a new prompt lifts it
 )
 
 var idPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^WS[0-9]{2,}$`) })
@@ -86,7 +99,7 @@ type NewWorkstream struct {
 	ID     string
 	Text   string   // the task, whole
 	Name   string   // alias; empty means the id in lower case
-	Claims []string // as given by the user
+	Claims []string // as given by the user; blank ones are ignored
 	Brain  string
 }
 
@@ -113,17 +126,24 @@ func (s *State) Add(n NewWorkstream) error {
 			return Dataf("name %q belongs to %s", n.Name, s.Workstreams[i].ID)
 		}
 	}
-	s.Workstreams = append(s.Workstreams, Workstream{
+	w := &Workstream{
 		ID: n.ID, Name: n.Name, Task: title, Status: Pending, Brain: n.Brain, Mode: Interactive, Tree: "main",
 		UpdatedAt: Time{s.Now},
-	})
+	}
+	claims, err := s.newClaims(w, slices.DeleteFunc(slices.Clone(n.Claims), blank))
+	if err != nil {
+		return err
+	}
 	s.Note(WorkstreamAdded, n.ID, "", map[string]any{"name": n.Name, "task": title, "brain": n.Brain})
 	s.addTask(Task{ID: n.ID, Title: title, Workstream: n.ID, Pinned: true, Brain: n.Brain})
-	if len(n.Claims) == 0 {
-		return nil
+	if len(claims) > 0 {
+		s.addClaims(w, claims)
 	}
-	return s.Claim(n.ID, n.Claims)
+	s.Workstreams = append(s.Workstreams, *w)
+	return nil
 }
+
+func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
 const titleRunes = 200
 
@@ -157,8 +177,9 @@ func Flat(s string) string {
 }
 
 // Heartbeat notes that the workstream is alive; a note replaces the last one.
-// A note that starts with "blocked:" reports the workstream blocked, one that
-// starts with "done:" ends its task: the way of agents that have no hooks.
+// A note that starts with "blocked:" reports the workstream blocked, and any
+// other one after it that it goes on. One that starts with "done:" ends its task:
+// the way of agents that have no hooks, whose task nobody saw begin.
 func (s *State) Heartbeat(id, note string) error {
 	w, err := s.Workstream(id)
 	if err != nil {
@@ -169,7 +190,10 @@ func (s *State) Heartbeat(id, note string) error {
 	case strings.HasPrefix(note, noteBlocked):
 		s.setStatus(w, Blocked, note)
 	case strings.HasPrefix(note, noteDone):
+		s.takeTask(w)
 		s.endTurn(w, note)
+	case note != "" && w.Status == Blocked && w.TaskID != "":
+		s.setStatus(w, Working, note)
 	case note != "":
 		w.Notes = note
 		s.touch(w)
@@ -183,7 +207,7 @@ func (s *State) Block(id, reason string) error {
 	if err != nil {
 		return err
 	}
-	if strings.TrimSpace(reason) == "" {
+	if blank(reason) {
 		return Usagef("block %s: say what it waits for", id)
 	}
 	s.setStatus(w, Blocked, noteBlocked+" "+reason)

@@ -47,7 +47,8 @@ func settings() []setting {
 			func(c *Config, v string) { c.WorktreeRoot = v },
 		},
 		{
-			"FLEET_DB", "none", []string{"none", "docker"},
+			"FLEET_DB", "none",
+			[]string{"none", "docker"},
 			"Scratch databases for workstreams: none, or docker (fleet doctor then looks for it).",
 			func(c *Config, v string) { c.DB = v },
 		},
@@ -67,7 +68,8 @@ func settings() []setting {
 			onOff(func(c *Config, on bool) { c.Trust = on }),
 		},
 		{
-			"FLEET_TMUX", "own", []string{"own", "current"},
+			"FLEET_TMUX", "own",
+			[]string{"own", "current"},
 			"own: a tmux server of the run's own, apart from yours.\ncurrent: panes in the tmux server that fleet is called from.",
 			func(c *Config, v string) { c.Tmux = v },
 		},

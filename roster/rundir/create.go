@@ -40,8 +40,9 @@ func Create(root, slug string, files fs.FS, config string) (*Dir, error) {
 		return nil, err
 	}
 	final := filepath.Join(root, "planning", "fleet-"+slug)
+	taken := roster.Dataf("%s exists already", final).Hinted("choose another slug, or go on with it: fleet status --run-dir %s", final)
 	if _, err := os.Lstat(final); err == nil {
-		return nil, roster.Dataf("%s exists already", final).Hinted("choose another slug, or go on with it: fleet status --run-dir %s", final)
+		return nil, taken
 	}
 	if err := os.MkdirAll(filepath.Dir(final), 0o755); err != nil {
 		return nil, err
@@ -54,6 +55,9 @@ func Create(root, slug string, files fs.FS, config string) (*Dir, error) {
 		return nil, errors.Join(err, os.RemoveAll(tmp))
 	}
 	if err := os.Rename(tmp, final); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			err = taken // by somebody who was quicker
+		}
 		return nil, errors.Join(err, os.RemoveAll(tmp))
 	}
 	return Open(final)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"fleet/roster"
 )
@@ -50,7 +51,7 @@ func Open(path string) (*Dir, error) {
 }
 
 // Slug is the name of the run.
-func (d *Dir) Slug() string { return filepath.Base(d.Path)[len("fleet-"):] }
+func (d *Dir) Slug() string { return strings.TrimPrefix(filepath.Base(d.Path), "fleet-") }
 
 // Brief is the file with the prompt of a task.
 func (d *Dir) Brief(task string) string { return filepath.Join(d.Path, "briefs", task+".md") }
@@ -114,7 +115,7 @@ func runDirsIn(dir string) []string {
 			changed[found[i]] = info.ModTime().UnixNano()
 		}
 	}
-	slices.SortFunc(found, func(a, b string) int { return cmp.Compare(changed[b], changed[a]) })
+	slices.SortStableFunc(found, func(a, b string) int { return cmp.Compare(changed[b], changed[a]) })
 	return found
 }
 

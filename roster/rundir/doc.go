@@ -9,6 +9,7 @@
 // crash or kill -9 at any point leaves the old state or the new one, never a mix.
 //
 // The lock is flock on .roster.lock, which is never renamed and never removed.
-// Readers who only want to look need no lock: the tables are replaced whole, and
-// appended to by whole lines.
+// Readers who only want to look need no lock: a table is replaced whole, or has
+// lines added at its end, as the log has. The last line of a file that is being
+// added to has no newline yet; what comes before it is whole.
 package rundir

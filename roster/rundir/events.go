@@ -10,70 +10,78 @@ import (
 	"os"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"fleet/roster"
 )
 
-// eventTail finds where events.jsonl ends and the id of its last event. It reads
-// the end of the file alone, so that its cost doesn't grow with the log.
-func (d *Dir) eventTail() (size, lastID int64, err error) {
-	f, err := os.Open(d.file(eventsFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, 0, nil
-	}
-	if err != nil {
-		return 0, 0, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return 0, 0, err
-	}
-	size = info.Size()
-	if size == 0 {
-		return 0, 0, nil
-	}
-	line, err := lastLine(f, size)
-	if err != nil {
-		return 0, 0, err
-	}
-	id := eventID(line)
-	if id <= 0 {
-		return 0, 0, fileErr(eventsFile, 0, "its last line is no event, or is torn")
-	}
-	return size, id, nil
+// logEnd is where a log ends.
+type logEnd struct {
+	lastID int64 // of the last whole line; 0 when there is none
+	offset int64 // behind that line
+	size   int64 // of the file; it is larger while a line is being written
 }
 
-// lastLine returns the last line before size, which must end in a newline.
-func lastLine(f io.ReaderAt, size int64) ([]byte, error) {
+// eventEnd finds the end of events.jsonl. It reads the end of the file alone, so
+// that its cost doesn't grow with the log.
+func (d *Dir) eventEnd() (logEnd, error) {
+	f, err := os.Open(d.file(eventsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return logEnd{}, nil
+	}
+	if err != nil {
+		return logEnd{}, err
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return logEnd{}, err
+	}
+	return findEnd(f, info.Size())
+}
+
+func findEnd(f io.ReaderAt, size int64) (logEnd, error) {
+	line, offset, err := lastLine(f, size)
+	if err != nil || offset == 0 {
+		return logEnd{size: size}, err
+	}
+	id := eventID(line)
+	if id == 0 {
+		return logEnd{}, fileErr(eventsFile, 0, "its last line is no event")
+	}
+	return logEnd{id, offset, size}, nil
+}
+
+// lastLine returns the last whole line of the first size bytes, and the offset behind it, 0 if there is none.
+func lastLine(f io.ReaderAt, size int64) (line []byte, offset int64, err error) {
 	for window := int64(4096); ; window *= 8 {
 		from := max(0, size-window)
 		buf := make([]byte, size-from)
-		if _, err := f.ReadAt(buf, from); err != nil {
-			return nil, err
+		n, err := f.ReadAt(buf, from)
+		if err != nil && !errors.Is(err, io.EOF) { // an EOF: the file has become shorter
+			return nil, 0, err
 		}
-		body, whole := bytes.CutSuffix(buf, []byte("\n"))
-		if !whole {
-			return nil, fileErr(eventsFile, 0, "the last line is torn: no newline at its end")
+		end := bytes.LastIndexByte(buf[:n], '\n')
+		if end < 0 && from == 0 {
+			return nil, 0, nil
 		}
-		if i := bytes.LastIndexByte(body, '\n'); i >= 0 || from == 0 {
-			return body[i+1:], nil
+		if start := bytes.LastIndexByte(buf[:max(end, 0)], '\n') + 1; start > 0 || from == 0 {
+			return buf[start:end], from + int64(end) + 1, nil
 		}
 	}
 }
 
-// eventID reads the id at the head of a line, 0 if there is none.
-func eventID(line []byte) (id int64) {
+// eventID reads the id at the head of a line, 0 if there is none or it is torn.
+func eventID(line []byte) int64 {
 	rest, ok := bytes.CutPrefix(line, []byte(`{"id":`))
-	if !ok {
+	digits, _, whole := bytes.Cut(rest, []byte(","))
+	if !ok || !whole {
 		return 0
 	}
-	for _, c := range rest {
-		if c < '0' || c > '9' {
-			break
-		}
-		id = id*10 + int64(c-'0')
+	id, err := strconv.ParseInt(string(digits), 10, 64)
+	if err != nil || id < 1 {
+		return 0
 	}
 	return id
 }
@@ -99,8 +107,8 @@ func eventLines(events []roster.Event, lastID int64) (string, error) {
 
 // LastEvent returns the id of the newest event, 0 when there is none.
 func (d *Dir) LastEvent() (int64, error) {
-	_, id, err := d.eventTail()
-	return id, err
+	end, err := d.eventEnd()
+	return end.lastID, err
 }
 
 // Events yields the events after an id, oldest first, as far as the file goes
@@ -115,31 +123,39 @@ func (d *Dir) Events(after int64) iter.Seq2[roster.Event, error] {
 			yield(roster.Event{}, err)
 			return
 		}
-		defer f.Close()
-		c := cursor{file: f, after: after}
-		if err := c.seek(); err != nil {
+		defer func() { _ = f.Close() }()
+		info, err := f.Stat()
+		if err != nil {
 			yield(roster.Event{}, err)
 			return
 		}
-		c.each(yield)
+		eventsAfter(f, info.Size(), after, yield)
 	}
+}
+
+func eventsAfter(f io.ReaderAt, size, after int64, yield func(roster.Event, error) bool) {
+	c := cursor{file: f, after: after}
+	if err := c.seek(size); err != nil {
+		yield(roster.Event{}, err)
+		return
+	}
+	c.each(yield)
 }
 
 // cursor reads events after an id from an open log.
 type cursor struct {
-	file   *os.File
+	file   io.ReaderAt
 	after  int64
 	offset int64
 }
 
 // seek moves to the first event after the id.
-func (c *cursor) seek() error {
-	info, err := c.file.Stat()
-	if err != nil || c.after <= 0 {
-		return err
+func (c *cursor) seek(size int64) (err error) {
+	if c.after <= 0 {
+		return nil
 	}
 	var failed error
-	at := sort.Search(int(info.Size()), func(i int) bool {
+	at := sort.Search(int(size), func(i int) bool {
 		id, err := c.idFrom(int64(i))
 		failed = errors.Join(failed, err)
 		return id == 0 || id > c.after
@@ -159,7 +175,7 @@ func (c *cursor) idFrom(offset int64) (int64, error) {
 	}
 	head := make([]byte, 32)
 	n, err := c.file.ReadAt(head, start)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return 0, err
 	}
 	return eventID(head[:n]), nil
@@ -178,7 +194,7 @@ func (c *cursor) lineFrom(offset int64) (int64, error) {
 			return offset + int64(i) + 1, nil
 		}
 		offset += int64(n)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return offset, nil
 		}
 		if err != nil {
@@ -193,7 +209,7 @@ func (c *cursor) each(yield func(roster.Event, error) bool) {
 	r := newLineReader(c.file, c.offset)
 	for {
 		line, err := r.next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return
 		}
 		var e roster.Event

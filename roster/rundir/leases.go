@@ -9,19 +9,23 @@ import (
 )
 
 // leaseFile is leases.tsv as a roster.Leases. One path is looked up in the text
-// as it stands; the rows are parsed only when somebody wants them all.
+// as it stands, and a new one goes to its end; the rows are parsed only when
+// somebody wants them all.
 type leaseFile struct {
-	original string
-	text     string // original and what was appended; stale once parsed is set
-	parsed   *table[roster.Lease]
-	index    map[string]int // by path, into parsed.rows
-	err      error          // the table can't be read; the commit refuses
+	text    string // as read, with changed rows in it
+	tail    string // new rows behind it
+	touched bool
+	rewrite bool // appending won't do: text isn't what was read, or has other columns than ours
+	parsed  *table[roster.Lease]
+	index   map[string]int // by path, into parsed.rows
+	err     error          // the table can't be read; the commit refuses
 }
 
 // openLeases prepares the text of leases.tsv. Only the ends are looked at here: a torn file is refused at once.
 func openLeases(text string) (*leaseFile, error) {
-	f := &leaseFile{original: text, text: text}
+	f := &leaseFile{text: text}
 	if !strings.HasPrefix(text, headerLine(leaseColumns(), nil)) || !strings.HasSuffix(text, "\n") {
+		f.rewrite = true
 		f.parse() // another order or further columns: rows can't be found by their first cell
 	}
 	return f, f.err
@@ -31,7 +35,7 @@ func (f *leaseFile) parse() {
 	if f.parsed != nil {
 		return
 	}
-	t, err := parse(leasesFile, f.text, leaseColumns())
+	t, err := parse(leasesFile, f.text+f.tail, leaseColumns())
 	if err != nil {
 		f.err = err
 		t = &table[roster.Lease]{file: leasesFile, columns: leaseColumns()}
@@ -42,18 +46,25 @@ func (f *leaseFile) parse() {
 	}
 }
 
-// row finds the line of a path in the text, without its newline.
-func (f *leaseFile) row(path string) (line string, at int) {
-	at = strings.Index(f.text, "\n"+path+"\t")
-	if at < 0 {
-		return "", -1
+// findRow finds the line of a path in a text, without its newline.
+func findRow(text, path string) (line string, at int) {
+	for from := 0; ; from = at {
+		i := strings.Index(text[from:], "\n"+path)
+		if i < 0 {
+			return "", -1
+		}
+		at = from + i + 1
+		line, _, _ = strings.Cut(text[at:], "\n")
+		if first, _, _ := strings.Cut(line, "\t"); first == path {
+			return line, at
+		}
 	}
-	at++
-	end := strings.IndexByte(f.text[at:], '\n')
-	return f.text[at : at+end], at
 }
 
 func (f *leaseFile) Get(path string) (roster.Lease, bool) {
+	if f.parsed == nil && f.tail != "" {
+		f.parse() // more than one path is asked for: no need to be quick
+	}
 	if f.parsed != nil {
 		i, ok := f.index[path]
 		if !ok {
@@ -61,14 +72,13 @@ func (f *leaseFile) Get(path string) (roster.Lease, bool) {
 		}
 		return f.parsed.rows[i], true
 	}
-	line, at := f.row(path)
+	line, at := findRow(f.text, path)
 	if at < 0 {
 		return roster.Lease{}, false
 	}
 	columns := leaseColumns()
-	cells := strings.Split(line, "\t")
 	var l roster.Lease
-	for i, cell := range cells {
+	for i, cell := range strings.Split(line, "\t") {
 		if i >= len(columns) || columns[i].set(&l, cell) != nil {
 			f.parse() // names the line
 			return roster.Lease{}, false
@@ -89,21 +99,26 @@ func (f *leaseFile) All() iter.Seq[roster.Lease] {
 }
 
 func (f *leaseFile) Put(l roster.Lease) {
+	f.touched = true
+	if f.parsed == nil && f.tail != "" {
+		f.parse()
+	}
+	line := rowLine(leaseColumns(), &l, nil)
 	if f.parsed != nil {
 		if i, ok := f.index[l.Path]; ok {
-			f.parsed.rows[i] = l
+			f.parsed.rows[i], f.rewrite = l, true
 			return
 		}
 		f.index[l.Path] = len(f.parsed.rows)
 		f.parsed.rows = append(f.parsed.rows, l)
+		f.tail += line
 		return
 	}
-	line := rowLine(leaseColumns(), &l, nil)
-	if old, at := f.row(l.Path); at >= 0 {
-		f.text = f.text[:at] + line + f.text[at+len(old)+1:]
+	if old, at := findRow(f.text, l.Path); at >= 0 {
+		f.text, f.rewrite = f.text[:at]+line+f.text[at+len(old)+1:], true
 		return
 	}
-	f.text += line
+	f.tail += line
 }
 
 func (f *leaseFile) Delete(path string) {
@@ -111,13 +126,20 @@ func (f *leaseFile) Delete(path string) {
 	if i, ok := f.index[path]; ok {
 		f.parsed.rows[i].Path = "" // the row stays, so that a loop over All may delete
 		delete(f.index, path)
+		f.rewrite, f.touched = true, true
 	}
 }
 
-// now is the text of the table as it stands.
-func (f *leaseFile) now() string {
-	if f.parsed != nil && f.err == nil {
-		return f.parsed.text(slices.Collect(f.All()))
+// change is what there is to write: rows to append to the file, or, where that
+// won't do, its whole new text. Both are empty when nothing has changed.
+func (f *leaseFile) change() (tail, whole string) {
+	switch {
+	case !f.touched:
+		return "", ""
+	case !f.rewrite:
+		return f.tail, ""
+	case f.parsed != nil:
+		return "", f.parsed.text(slices.Collect(f.All()))
 	}
-	return f.text
+	return "", f.text + f.tail
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -66,11 +67,13 @@ func wait(ctx context.Context, path string, flag int, exclusive bool) (unlock fu
 			<-done
 			release()
 		}()
-		return nil, fmt.Errorf("%s: %w", filepath.Base(path), ErrBusy)
+		err := ErrBusy
+		if errors.Is(ctx.Err(), context.Canceled) {
+			err = context.Canceled // the caller has lost interest, which says nothing about the lock
+		}
+		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
 	}
 }
-
-const momentaryHold = 500 * time.Millisecond
 
 func (d *Dir) liveFile(ws string) string { return filepath.Join(d.Path, "live", ws+".lock") }
 
@@ -78,33 +81,48 @@ func (d *Dir) liveFile(ws string) string { return filepath.Join(d.Path, "live", 
 // lives, or until release. The kernel frees it on any death, so alive is a
 // question about a lock and never about a pid that may belong to somebody else.
 func (d *Dir) HoldLife(ws string) (release func(), err error) {
-	f := flock.New(d.liveFile(ws), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o644))
-	// Somebody who asks whether the worker is alive holds the lock for a moment, too.
-	ctx, cancel := context.WithTimeout(context.Background(), momentaryHold)
+	ctx, cancel := context.WithTimeout(context.Background(), LockTimeout)
 	defer cancel()
-	got, err := f.TryLockContext(ctx, momentaryHold/20)
-	if !got && (err == nil || errors.Is(err, context.DeadlineExceeded)) {
+	unlock, err := d.Exclusive(ctx, ws) // one who starts at a time
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if d.Alive(ws) {
 		return nil, fmt.Errorf("%s: %w", ws, ErrAlive)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("liveness lock of %s: %w", ws, err)
-	}
-	// The pid is for whoever stops the worker; it is true for as long as the lock is held.
+	// The pid is for whoever stops the worker. It is written before the lock is
+	// taken, so that the lock is never held over the pid of an earlier worker.
 	if err := os.WriteFile(d.liveFile(ws), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil {
-		_ = f.Close()
 		return nil, fmt.Errorf("liveness lock of %s: %w", ws, err)
 	}
-	return func() { _ = f.Close() }, nil
+	// Those who ask whether a worker is alive have the lock for a moment, too.
+	let, err := wait(ctx, d.liveFile(ws), os.O_RDONLY, true)
+	if err != nil {
+		return nil, err
+	}
+	lives.Store(d.liveFile(ws), let)
+	now := time.Now()
+	_ = os.Chtimes(d.liveFile(ws), now, now) // taking a lock is no event; this is one, for those who watch for it
+	return func() {
+		lives.Delete(d.liveFile(ws))
+		let()
+	}, nil
 }
+
+// lives are the liveness locks of this process. A file that nobody refers to is
+// closed by the garbage collector, and its lock would go with it.
+var lives sync.Map
 
 // ErrAlive says that a worker of the workstream runs already.
 var ErrAlive = errors.New("its worker is alive")
 
 // Alive reports whether the wrapper of a workstream's worker runs.
 // A lock that can't be tested counts as held: doubt keeps a worker's files.
+// It is tested by sharing it, so that those who ask don't take each other for the worker.
 func (d *Dir) Alive(ws string) bool {
 	f := flock.New(d.liveFile(ws), flock.SetFlag(os.O_RDONLY))
-	got, err := f.TryLock()
+	got, err := f.TryRLock()
 	if err == nil && got {
 		_ = f.Close()
 		return false
@@ -120,8 +138,11 @@ func (d *Dir) Died(ws string) bool {
 
 // LivePID returns the process that holds the liveness lock of a workstream, 0 if none does.
 func (d *Dir) LivePID(ws string) int {
+	if !d.Alive(ws) {
+		return 0
+	}
 	text, err := os.ReadFile(d.liveFile(ws))
-	if err != nil || !d.Alive(ws) {
+	if err != nil {
 		return 0
 	}
 	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))

@@ -33,7 +33,8 @@ func (d *Dir) WriteBrief(w *roster.Workstream, text string) (path string, err er
 
 // WriteHandoff writes down where a workstream stands, for the worker that goes on.
 func (d *Dir) WriteHandoff(ctx context.Context, ws string, epoch int) error {
-	return d.Update(ctx, func(s *roster.State) error {
+	var values map[string]string
+	err := d.View(ctx, func(s *roster.State) error {
 		if err := s.Fence(ws, epoch); err != nil {
 			return err
 		}
@@ -47,15 +48,28 @@ func (d *Dir) WriteHandoff(ctx context.Context, ws string, epoch int) error {
 				held = append(held, l.Path)
 			}
 		}
-		body, err := d.render("handoffs/HANDOFF_WS.md", map[string]string{
+		values = map[string]string{
 			"ws": ws, "title": w.Task, "task": orDash(w.TaskID), "status": string(w.Status), "note": orDash(w.Notes),
 			"claims": orDash(codeList(w.Claims)), "leases": orDash(codeList(held)), "at": roster.Time{Time: s.Now}.String(),
-		})
-		if err != nil {
-			return err
 		}
-		s.Note(roster.HandoffWritten, ws, w.TaskID, map[string]any{"path": d.Rel(d.Handoff(ws))})
-		return d.Write(d.Handoff(ws), []byte(body))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	body, err := d.render("handoffs/HANDOFF_WS.md", values)
+	if err != nil {
+		return err
+	}
+	if err := d.Write(d.Handoff(ws), []byte(body)); err != nil {
+		return err
+	}
+	return d.Update(ctx, func(s *roster.State) error {
+		w, err := s.Workstream(ws)
+		if err == nil {
+			s.Note(roster.HandoffWritten, ws, w.TaskID, map[string]any{"path": d.Rel(d.Handoff(ws))})
+		}
+		return err
 	})
 }
 

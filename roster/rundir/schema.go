@@ -1,7 +1,9 @@
 package rundir
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"strconv"
 
 	"fleet/roster"
@@ -57,7 +59,13 @@ func taskColumns() []column[roster.Task] {
 		textColumn("workstream", func(t *task) *string { return &t.Workstream }),
 		{
 			"pinned", func(t *task) string { return strconv.FormatBool(t.Pinned) },
-			func(t *task, cell string) error { t.Pinned = cell == "true"; return nil },
+			func(t *task, cell string) error {
+				t.Pinned = cell == "true"
+				if cell != "" && cell != strconv.FormatBool(t.Pinned) {
+					return errors.New("want true or false")
+				}
+				return nil
+			},
 		},
 		textColumn("brain", func(t *task) *string { return &t.Brain }),
 		numberColumn("attempts", func(t *task) *int { return &t.Attempts }),
@@ -77,7 +85,10 @@ func taskColumns() []column[roster.Task] {
 				if cell != "" {
 					t.CostUSD, err = strconv.ParseFloat(cell, 64)
 				}
-				return err
+				if err != nil || math.IsNaN(t.CostUSD) || math.IsInf(t.CostUSD, 0) {
+					return errors.New("want a number")
+				}
+				return nil
 			},
 		},
 		numberColumn("duration_ms", func(t *task) *int64 { return &t.DurationMS }),

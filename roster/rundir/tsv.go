@@ -21,14 +21,16 @@ type table[T any] struct {
 	file    string
 	columns []column[T] // the first is the key
 	rows    []T
+	missing []column[T]         // known columns that the file lacks
+	stale   bool                // there is no such file: the next change makes it
 	extra   []string            // names of unknown columns, in the file's order
 	cells   map[string][]string // their cells, by key
 }
 
 // parse reads a table. Columns are found by name. A known one that is missing
-// reads empty, and unknown ones are kept for the next rewrite. What can't be
-// read without guessing (a torn line, CR line ends, a double key) is an error
-// that names the line.
+// reads empty, as do cells that a line lacks, and unknown columns are kept for the
+// next rewrite. What can't be read without guessing (a torn line, CR line ends,
+// other control characters, a double key) is an error that names the line.
 func parse[T any](file, text string, columns []column[T]) (*table[T], error) {
 	t := &table[T]{file: file, columns: columns}
 	if text == "" {
@@ -37,10 +39,10 @@ func parse[T any](file, text string, columns []column[T]) (*table[T], error) {
 	if !strings.HasSuffix(text, "\n") {
 		return nil, fileErr(file, strings.Count(text, "\n")+1, "the last line is torn: no newline at its end")
 	}
-	head, body, _ := strings.Cut(text, "\n")
-	if strings.Contains(text, "\r") {
-		return nil, fileErr(file, 1+strings.Count(text[:strings.Index(text, "\r")], "\n"), "carriage return: want line ends of LF alone")
+	if i := strings.IndexAny(text, controls); i >= 0 {
+		return nil, fileErr(file, 1+strings.Count(text[:i], "\n"), "control character %q: want plain text, with line ends of LF alone", text[i])
 	}
+	head, body, _ := strings.Cut(text, "\n")
 	header := strings.Split(head, "\t")
 	at, err := t.readHeader(header)
 	if err != nil {
@@ -69,6 +71,10 @@ func parse[T any](file, text string, columns []column[T]) (*table[T], error) {
 	return t, nil
 }
 
+// controls are what no cell may hold, and no line but for its tabs.
+const controls = "\x00\x01\x02\x03\x04\x05\x06\x07\x08\x0b\x0c\r\x0e\x0f" +
+	"\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7f"
+
 // readHeader returns for each column of the file the index of the known one, or -1.
 func (t *table[T]) readHeader(header []string) ([]int, error) {
 	at := make([]int, len(header))
@@ -84,13 +90,22 @@ func (t *table[T]) readHeader(header []string) ([]int, error) {
 	if !slices.Contains(at, 0) {
 		return nil, fileErr(t.file, 1, "no column %q", t.columns[0].name)
 	}
+	for i, c := range t.columns {
+		if !slices.Contains(at, i) {
+			t.missing = append(t.missing, c)
+		}
+	}
 	return at, nil
 }
 
 func (t *table[T]) readRow(cells []string, at []int) (key string, err error) {
 	var row T
 	var extra []string
-	for i, cell := range cells {
+	for i := range at {
+		cell := ""
+		if i < len(cells) {
+			cell = cells[i]
+		}
 		if at[i] < 0 {
 			extra = append(extra, cell)
 			continue
@@ -98,6 +113,11 @@ func (t *table[T]) readRow(cells []string, at []int) (key string, err error) {
 		c := t.columns[at[i]]
 		if err := c.set(&row, cell); err != nil {
 			return "", fmt.Errorf("%s %q: %w", c.name, cell, err)
+		}
+	}
+	for _, c := range t.missing {
+		if err := c.set(&row, ""); err != nil {
+			return "", fmt.Errorf("no column %q: %w", c.name, err)
 		}
 	}
 	key = t.columns[0].get(&row)

@@ -31,9 +31,30 @@ var step = func(string) {}
 
 // commit carries out a change of several files as one step. content has the whole
 // new text of those in replace; durable makes the change survive a power cut.
+// After an error nothing has changed, unless it says otherwise.
 func (d *Dir) commit(t tx, content map[string]string, durable bool) error {
+	err := d.decide(t, content, durable)
+	if err == nil {
+		// Room may run out here, and nothing is visible yet under the lock.
+		err = d.appendAll(t, durable)
+	}
+	if err != nil {
+		if undone := d.takeBack(t); undone != nil {
+			return fmt.Errorf("%w; and it could not be taken back, so the next command finishes it: %w", err, undone)
+		}
+		return fmt.Errorf("nothing changed: %w", err)
+	}
+	if err := d.finish(t, durable); err != nil {
+		return fmt.Errorf("committed, but not in place yet, which is for the next command to do: %w", err)
+	}
+	return nil
+}
+
+// decide writes down what is to be done. It is done, come what may, once .tx.json is there.
+func (d *Dir) decide(t tx, content map[string]string, durable bool) error {
 	for _, name := range t.Replace {
-		if err := d.writeNew(name, content[name], durable); err != nil {
+		// A power cut may undo the change of a note, but must not leave an empty file in the place of who and what.
+		if err := d.writeNew(name, content[name], durable || name != leasesFile); err != nil {
 			return fmt.Errorf("write %s: %w", name, err)
 		}
 	}
@@ -49,24 +70,43 @@ func (d *Dir) commit(t tx, content map[string]string, durable bool) error {
 	if err := os.Rename(d.newName(txFile), d.file(txFile)); err != nil {
 		return err
 	}
-	step("committed")
-	for i, a := range t.Append {
-		// Room may run out here, and nothing is visible yet under the lock: take it back.
-		if err := d.append(a, durable); err != nil {
-			return errors.Join(fmt.Errorf("append to %s: %w", a.File, err), d.takeBack(t.Append[:i+1]))
-		}
+	if durable {
+		err = syncPath(d.Path)
 	}
-	step("appended")
-	return d.finish(t, durable)
+	step("committed")
+	return err
 }
 
-func (d *Dir) takeBack(tails []tail) error {
-	for _, a := range tails {
-		if err := os.Truncate(d.file(a.File), a.Offset); err != nil {
+func (d *Dir) appendAll(t tx, durable bool) error {
+	for _, a := range t.Append {
+		if err := d.append(a, durable); err != nil {
+			return fmt.Errorf("append to %s: %w", a.File, err)
+		}
+		step("appended " + a.File)
+	}
+	return nil
+}
+
+// takeBack undoes a commit that has failed before any file was replaced.
+func (d *Dir) takeBack(t tx) error {
+	step("failed")
+	for _, a := range t.Append {
+		info, err := os.Stat(d.file(a.File))
+		if err == nil && info.Size() > a.Offset {
+			err = os.Truncate(d.file(a.File), a.Offset)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	return os.Remove(d.file(txFile))
+	step("tails taken back")
+	if err := os.Remove(d.file(txFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, name := range append(t.Replace, txFile) {
+		_ = os.Remove(d.newName(name)) // one that stays is written over by the next commit
+	}
+	return nil
 }
 
 // finish puts the new files in place and ends the commit.
@@ -99,10 +139,8 @@ func (d *Dir) recover() error {
 	if err := json.Unmarshal(text, &t); err != nil {
 		return fmt.Errorf("%s can't be read, so the commit in it can't be finished: %w", txFile, err)
 	}
-	for _, a := range t.Append {
-		if err := d.append(a, true); err != nil {
-			return fmt.Errorf("finish %s: append to %s: %w", txFile, a.File, err)
-		}
+	if err := d.appendAll(t, true); err != nil {
+		return fmt.Errorf("finish %s: %w", txFile, err)
 	}
 	return d.finish(t, true)
 }
@@ -137,8 +175,9 @@ func (d *Dir) append(a tail, durable bool) error {
 	if err != nil {
 		return err
 	}
-	if err = f.Truncate(a.Offset); err == nil {
-		_, err = f.WriteAt([]byte(a.Text), a.Offset)
+	// Readers take no lock here, so the file never gets shorter than what they may have seen.
+	if _, err = f.WriteAt([]byte(a.Text), a.Offset); err == nil {
+		err = f.Truncate(a.Offset + int64(len(a.Text)))
 	}
 	if err == nil && durable {
 		err = f.Sync()

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,7 +56,8 @@ func (d *Dir) View(ctx context.Context, fn func(*roster.State) error) error {
 	if err != nil {
 		return err
 	}
-	return fn(&l.state)
+	// Leases are parsed when they are asked for: what fn has seen counts only if they could be read.
+	return errors.Join(fn(&l.state), l.leases.err)
 }
 
 // Workstream returns a copy of one row.
@@ -94,58 +98,81 @@ type loaded struct {
 	workstream *table[roster.Workstream]
 	tasks      *table[roster.Task] // nil when they weren't asked for
 	leases     *leaseFile
-	texts      map[string]string // as read, by file
+	leasesEnd  int64 // size of leases.tsv, -1 when there is none
+	before     roster.State
 }
 
 func (d *Dir) load(withTasks bool) (*loaded, error) {
-	l := &loaded{dir: d, texts: make(map[string]string, 3)}
-	text, err := l.read(rosterFile)
+	l := &loaded{dir: d}
+	text, err := readText(d.file(rosterFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, roster.Dataf("%s is gone", d.Rel(d.file(rosterFile))).Hinted("was the run dir removed? fleet init makes a new one")
+	}
 	if err != nil {
 		return nil, err
 	}
 	if l.workstream, err = parse(rosterFile, text, rosterColumns()); err != nil {
 		return nil, err
 	}
-	if text, err = l.readOr(leasesFile, headerLine(leaseColumns(), nil)); err != nil {
-		return nil, err
-	}
-	if l.leases, err = openLeases(text); err != nil {
+	if err := l.loadLeases(); err != nil {
 		return nil, err
 	}
 	l.state = roster.State{
 		Now: time.Now().UTC().Truncate(time.Millisecond), Strict: d.Config.Strict,
 		Workstreams: l.workstream.rows, Leases: l.leases,
 	}
-	if !withTasks {
-		return l, nil
+	if withTasks {
+		if err := l.loadTasks(); err != nil {
+			return nil, err
+		}
 	}
-	if text, err = l.readOr(tasksFile, headerLine(taskColumns(), nil)); err != nil {
-		return nil, err
-	}
-	if l.tasks, err = parse(tasksFile, text, taskColumns()); err != nil {
-		return nil, err
-	}
-	l.state.Tasks = l.tasks.rows
+	l.before = roster.State{Workstreams: slices.Clone(l.state.Workstreams), Tasks: slices.Clone(l.state.Tasks)}
 	return l, nil
 }
 
-func (l *loaded) read(name string) (string, error) {
-	text, err := os.ReadFile(l.dir.file(name))
+// A run may still lack the two tables that are read here.
+
+func (l *loaded) loadLeases() error {
+	text, err := readText(l.dir.file(leasesFile))
+	l.leasesEnd = int64(len(text))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", roster.Dataf("%s is gone", l.dir.Rel(l.dir.file(name))).Hinted("was the run dir removed? fleet init makes a new one")
+		text, err, l.leasesEnd = headerLine(leaseColumns(), nil), nil, -1
 	}
-	l.texts[name] = string(text)
-	return l.texts[name], err
+	if err == nil {
+		l.leases, err = openLeases(text)
+	}
+	return err
 }
 
-// readOr reads a file that a run may still lack.
-func (l *loaded) readOr(name, empty string) (string, error) {
-	text, err := os.ReadFile(l.dir.file(name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return empty, nil
+func (l *loaded) loadTasks() error {
+	text, err := readText(l.dir.file(tasksFile))
+	gone := errors.Is(err, fs.ErrNotExist)
+	if gone {
+		text, err = headerLine(taskColumns(), nil), nil
 	}
-	l.texts[name] = string(text)
-	return l.texts[name], err
+	if err != nil {
+		return err
+	}
+	if l.tasks, err = parse(tasksFile, text, taskColumns()); err != nil {
+		return err
+	}
+	l.tasks.stale, l.state.Tasks = gone, l.tasks.rows
+	return nil
+}
+
+// readText reads a file into a string without a second copy of it.
+func readText(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	var b strings.Builder
+	if info, err := f.Stat(); err == nil {
+		b.Grow(int(info.Size()))
+	}
+	_, err = io.Copy(&b, f)
+	return b.String(), err
 }
 
 // commit writes what the transition changed.
@@ -153,45 +180,68 @@ func (l *loaded) commit() error {
 	if l.leases.err != nil {
 		return l.leases.err
 	}
-	var t tx
-	content := make(map[string]string)
-	durable := false
-	put := func(name, text string) {
-		old, existed := l.texts[name]
-		switch {
-		case existed && old == text:
-		case existed && name == leasesFile && strings.HasPrefix(text, old):
-			t.Append = append(t.Append, tail{name, int64(len(old)), text[len(old):]})
-		default:
-			t.Replace = append(t.Replace, name)
-			content[name] = text
-		}
-	}
-	put(rosterFile, l.workstream.text(l.state.Workstreams))
-	if l.tasks != nil {
-		put(tasksFile, l.tasks.text(l.state.Tasks))
-	}
-	// Who and what must survive a power cut. Leases needn't: no process outlives one.
-	durable = len(t.Replace) > 0
-	if text := l.leases.now(); text != l.leases.original {
-		put(leasesFile, text)
-	}
-	if events := l.state.Events(); len(events) > 0 {
-		size, last, err := l.dir.eventTail()
-		if err != nil {
-			return err
-		}
-		lines, err := eventLines(events, last)
-		if err != nil {
-			return err
-		}
-		t.Append = append(t.Append, tail{eventsFile, size, lines})
+	t, content := l.changes()
+	events := l.state.Events()
+	if err := l.appendEvents(&t, events); err != nil {
+		return err
 	}
 	if len(t.Replace) == 0 && len(t.Append) == 0 {
 		return nil
 	}
+	// Who and what must survive a power cut. Leases needn't, since no worker outlives one.
+	durable := slices.ContainsFunc(events, func(e roster.Event) bool { return !e.Type.AboutFiles() })
 	if err := l.dir.commit(t, content, durable); err != nil {
-		return fmt.Errorf("run dir %s: nothing changed: %w", l.dir.Rel(l.dir.Path), err)
+		return fmt.Errorf("run dir %s: %w", l.dir.Rel(l.dir.Path), err)
 	}
+	return nil
+}
+
+// changes compares the tables with what was read. Rows are compared, not texts:
+// most calls change none, and writing tables out is what takes time.
+func (l *loaded) changes() (t tx, content map[string]string) {
+	content = make(map[string]string)
+	replace := func(name, text string) {
+		t.Replace = append(t.Replace, name)
+		content[name] = text
+	}
+	if l.workstream.differs(l.state.Workstreams, l.before.Workstreams) {
+		replace(rosterFile, l.workstream.text(l.state.Workstreams))
+	}
+	if l.tasks != nil && l.tasks.differs(l.state.Tasks, l.before.Tasks) {
+		replace(tasksFile, l.tasks.text(l.state.Tasks))
+	}
+	switch rows, whole := l.leases.change(); {
+	case whole != "":
+		replace(leasesFile, whole)
+	case rows != "" && l.leasesEnd < 0:
+		replace(leasesFile, l.leases.text+rows)
+	case rows != "":
+		t.Append = append(t.Append, tail{leasesFile, l.leasesEnd, rows})
+	}
+	return t, content
+}
+
+// differs reports whether rows are to be written: one has changed, or the file
+// isn't there or is of an earlier version, which lacks columns.
+func (t *table[T]) differs(now, before []T) bool {
+	return t.stale || len(t.missing) > 0 || !reflect.DeepEqual(now, before)
+}
+
+func (l *loaded) appendEvents(t *tx, events []roster.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	end, err := l.dir.eventEnd()
+	if err != nil {
+		return err
+	}
+	if end.offset < end.size {
+		return fileErr(eventsFile, 0, "the last line is torn: no newline at its end")
+	}
+	lines, err := eventLines(events, end.lastID)
+	if err != nil {
+		return err
+	}
+	t.Append = append(t.Append, tail{eventsFile, end.offset, lines})
 	return nil
 }

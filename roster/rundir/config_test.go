@@ -1,0 +1,103 @@
+package rundir
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"fleet/roster"
+)
+
+// defaults is the configuration of a run whose fleet.env says nothing. CFN-31.
+var defaults = Config{WorktreeRoot: ".claude/worktrees", DB: "none", Brain: "claude", Tmux: "own"}
+
+// CFN-11, CFN-12.
+func TestParseConfig(t *testing.T) {
+	with := func(change func(*Config)) Config {
+		c := defaults
+		change(&c)
+		return c
+	}
+	for name, c := range map[string]struct {
+		text string
+		want Config
+	}{
+		"empty":             {"", defaults},
+		"comments":          {"# FLEET_DB=docker\n\n   \n  # x\n", defaults},
+		"one":               {"FLEET_WORKTREE=on\n", with(func(c *Config) { c.Worktree = true })},
+		"no newline":        {"FLEET_WORKTREE=on", with(func(c *Config) { c.Worktree = true })},
+		"first wins":        {"FLEET_DB=docker\nFLEET_DB=none\n", with(func(c *Config) { c.DB = "docker" })},
+		"first wins, empty": {"FLEET_BRAIN=\nFLEET_BRAIN=glm\n", with(func(c *Config) { c.Brain = "" })},
+		"CRLF":              {"FLEET_STRICT=on\r\nFLEET_TRUST=on\r\n", with(func(c *Config) { c.Strict, c.Trust = true, true })},
+		"a value with =":    {"FLEET_TMUX_CONF=/x=y\n", with(func(c *Config) { c.TmuxConf = "/x=y" })},
+		"the text of init":  {ConfigText(nil), defaults},
+	} {
+		got, err := parseConfig(envFile, c.text)
+		must(t, err)
+		eq(t, name, got, c.want)
+	}
+	for text, says := range map[string]string{
+		"# x\nFLEET_DBS=none\n":               "fleet.env:2: unknown setting FLEET_DBS",
+		"FLEET_DB = none\n":                   `fleet.env:1: unknown setting FLEET_DB `,
+		"fleet_db=none\n":                     "fleet.env:1: unknown setting fleet_db",
+		"FLEET_DB=none\n\nexport X\n":         `fleet.env:3: "export X": want KEY=VALUE`,
+		"FLEET_DB=postgres\n":                 "fleet.env:1: FLEET_DB=postgres: want one of none, docker",
+		"FLEET_WORKTREE=yes\n":                "fleet.env:1: FLEET_WORKTREE=yes: want one of off, on",
+		"FLEET_DB=none\nFLEET_DB=nonsense\n":  "fleet.env:2: FLEET_DB=nonsense",
+		"FLEET_TMUX=screen\nFLEET_STRICT=on ": "fleet.env:1: FLEET_TMUX=screen",
+	} {
+		_, err := parseConfig(envFile, text)
+		fails(t, err, roster.Data, says)
+	}
+}
+
+// Every setting changes something in Config, every field of Config has a setting, and ConfigText tells of each with its default.
+func TestSettingsAndConfigAgree(t *testing.T) {
+	text := ConfigText(nil)
+	touched := make(map[string]string)
+	for _, s := range settings() {
+		if !strings.Contains(text, "\n"+s.key+"="+s.value+"\n") || s.doc == "" {
+			t.Errorf("ConfigText does not tell of %s", s.key)
+		}
+		for word := range strings.FieldsSeq(strings.NewReplacer(":", " ", ",", " ").Replace(s.doc)) {
+			if strings.HasPrefix(word, "FLEET_") && !strings.Contains(text, word+"=") {
+				t.Errorf("%s speaks of %s, which there isn't", s.key, word)
+			}
+		}
+		other := "other"
+		for _, v := range s.allowed {
+			if v != s.value {
+				other = v
+			}
+		}
+		got, err := parseConfig(envFile, ConfigText(map[string]string{s.key: other}))
+		must(t, err)
+		was, is := reflect.ValueOf(defaults), reflect.ValueOf(got)
+		for i := range was.NumField() {
+			if !reflect.DeepEqual(was.Field(i).Interface(), is.Field(i).Interface()) {
+				touched[was.Type().Field(i).Name] += s.key
+			}
+		}
+	}
+	fields := reflect.TypeFor[Config]()
+	for i := range fields.NumField() {
+		name := fields.Field(i).Name
+		if strings.Count(touched[name], "FLEET_") != 1 {
+			t.Errorf("Config.%s is set by %q, want exactly one setting", name, touched[name])
+		}
+	}
+	eq(t, "settings", len(settings()), fields.NumField())
+}
+
+func TestReadConfig(t *testing.T) {
+	dir := t.TempDir()
+	got, err := readConfig(filepath.Join(dir, envFile))
+	must(t, err)
+	eq(t, "no file", got, defaults)
+	must(t, os.Mkdir(filepath.Join(dir, envFile), 0o755))
+	if _, err := readConfig(filepath.Join(dir, envFile)); err == nil {
+		t.Error("a directory was read as fleet.env")
+	}
+}

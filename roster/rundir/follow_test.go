@@ -1,0 +1,103 @@
+package rundir
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+
+	"fleet/roster"
+)
+
+// Follow gives what was there, then what comes, once each and in order; its caller or its context ends it.
+func TestFollow(t *testing.T) {
+	d := atWork(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	events, ended := make(chan roster.Event), make(chan error, 1)
+	go func() {
+		ended <- d.Follow(ctx, 17, func(e roster.Event) error { events <- e; return nil })
+	}()
+	eq(t, "first", (<-events).ID, int64(18))
+	eq(t, "second", (<-events).ID, int64(19))
+	for i, path := range []string{"c.go", "d.go", "e.go"} {
+		update(t, d, func(s *roster.State) error { return acquire(s, "WS01", 1, path) })
+		e := <-events
+		eq(t, "id", e.ID, int64(20+i))
+		eq(t, "path", e.Data["path"], any(path))
+	}
+	cancel()
+	must(t, <-ended)
+
+	enough := errors.New("enough")
+	err := d.Follow(t.Context(), 0, func(e roster.Event) error {
+		if e.ID == 3 {
+			return enough
+		}
+		return nil
+	})
+	eq(t, "error of the caller", err, enough)
+}
+
+// Many may follow while others write, and each gets every event.
+func TestFollowTogether(t *testing.T) {
+	d := atWork(t)
+	const followers, last = 4, 19 + 30
+	ended := make(chan error, followers)
+	for range followers {
+		go func() {
+			next := int64(1)
+			ended <- d.Follow(t.Context(), 0, func(e roster.Event) error {
+				if e.ID != next {
+					return errors.New("an event is missing")
+				}
+				if next++; next > last {
+					return errReached
+				}
+				return nil
+			})
+		}()
+	}
+	for range last - 19 {
+		update(t, d, func(s *roster.State) error { s.Note(roster.Notification, "WS01", "", nil); return nil })
+	}
+	for range followers {
+		eq(t, "end", <-ended, errReached)
+	}
+}
+
+var errReached = errors.New("reached")
+
+// A follower of a run that is removed is told so, and does not wait for ever.
+func TestFollowARunThatIsRemoved(t *testing.T) {
+	d := atWork(t)
+	there, ended := make(chan int64, 100), make(chan error, 1)
+	go func() {
+		ended <- d.Follow(t.Context(), 18, func(e roster.Event) error { there <- e.ID; return nil })
+	}()
+	eq(t, "event", <-there, int64(19))
+	must(t, os.RemoveAll(d.Path))
+	fails(t, <-ended, roster.Data, "planning/fleet-test is gone: the run dir was removed")
+}
+
+func TestFollowADamagedLog(t *testing.T) {
+	d := atWork(t)
+	write(t, d.file(eventsFile), "nonsense\n")
+	fails(t, d.Follow(t.Context(), 0, func(roster.Event) error { return nil }), roster.Data, "events.jsonl")
+}
+
+// Changes wakes for the run dir and for the subdirectories that are named.
+func TestChanges(t *testing.T) {
+	t.Parallel()
+	d := atWork(t)
+	wake, stop := d.Changes("live")
+	defer stop()
+	update(t, d, func(s *roster.State) error { return s.Heartbeat("WS01", "x") })
+	<-wake
+	release, err := d.HoldLife("WS01")
+	must(t, err)
+	defer release()
+	<-wake
+	nowhere, stopNowhere := d.Changes("no such directory") // then there is the clock
+	<-nowhere
+	stopNowhere()
+}

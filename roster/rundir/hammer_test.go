@@ -1,0 +1,273 @@
+package rundir
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"fleet/roster"
+)
+
+// check asks for leases as a hook does: quickly first, and with everything if something is in the way.
+func check(ctx context.Context, d *Dir, ws string, epoch int, paths ...string) (denials []roster.Denial, err error) {
+	r := roster.WriteRequest{WS: ws, Epoch: epoch, Paths: paths, Tool: "Write"}
+	whole := false
+	err = d.UpdateLeases(ctx, func(s *roster.State) error {
+		r.Alive = func(string) bool { return true }
+		if whole {
+			r.Alive = d.Alive
+		}
+		denials = s.AcquireLeases(r)
+		if len(denials) > 0 && !whole {
+			whole = true
+			return ErrWantTasks
+		}
+		return nil
+	})
+	return denials, err
+}
+
+// ruled drops the error of a rule, which is an answer like another.
+func ruled(err error) error {
+	var rule *roster.Error
+	if errors.As(err, &rule) {
+		return nil
+	}
+	return err
+}
+
+// hammerChild is a worker in a hurry: run dir, workstream, number of operations, seed. It prints a line every ten.
+func hammerChild(args []string) error {
+	d, ctx, err := opened(args)
+	if err != nil {
+		return err
+	}
+	ws := args[1]
+	n, _ := strconv.Atoi(args[2])
+	seed, _ := strconv.ParseUint(args[3], 10, 64)
+	random := rand.New(rand.NewPCG(seed, 0))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if _, err := d.HoldLife(ws); err != nil {
+		return err
+	}
+	epoch := 0
+	begin := func() error {
+		return d.Update(ctx, func(s *roster.State) error {
+			if _, err := s.Workstream(ws); err != nil {
+				if err := s.Add(roster.NewWorkstream{ID: ws, Text: "hurry"}); err != nil {
+					return err
+				}
+			}
+			err := start(s, ws)
+			w, _ := s.Workstream(ws)
+			epoch = w.Epoch
+			return err
+		})
+	}
+	path := func() string { return fmt.Sprintf("d%d/f%d", random.IntN(4), random.IntN(8)) }
+	ops := []func() error{
+		func() error {
+			return d.Update(ctx, func(s *roster.State) error { return s.TurnEnded(ws, epoch, "there") })
+		},
+		func() error {
+			return d.Update(ctx, func(s *roster.State) error { return s.PromptSubmitted(ws, epoch, "go") })
+		},
+		func() error {
+			return ruled(d.Update(ctx, func(s *roster.State) error { return s.Claim(ws, []string{path()}) }))
+		},
+		func() error {
+			return ruled(d.Update(ctx, func(s *roster.State) error { _, _, err := s.Release(ws, []string{path()}); return err }))
+		},
+		func() error {
+			return d.Update(ctx, func(s *roster.State) error { _, _, err := s.Release(ws, nil); return err })
+		},
+		func() error {
+			return d.Update(ctx, func(s *roster.State) error { return s.FileWritten(ws, epoch, path(), "Write", "1:1") })
+		},
+		func() error {
+			if err := d.Update(ctx, func(s *roster.State) error { return s.WorkerExited(ws, epoch, roster.Exit{Code: 1}) }); err != nil {
+				return err
+			}
+			return begin()
+		},
+		func() error { return d.View(ctx, sound) },
+	}
+	if err := begin(); err != nil {
+		return err
+	}
+	for i := range n {
+		if k := random.IntN(2 * len(ops)); k < len(ops) {
+			err = ops[k]()
+		} else {
+			_, err = check(ctx, d, ws, epoch, path(), path())
+		}
+		if err != nil {
+			return fmt.Errorf("operation %d: %w", i, err)
+		}
+		if i%10 == 9 {
+			fmt.Println(i)
+		}
+	}
+	return nil
+}
+
+// CF-20, CF-146: eight processes at once, three of which are killed over and over in the middle of whatever they do.
+// At no moment does a reader, with the lock or without, see anything but a sound run, and at the end nothing was lost.
+func TestHammer(t *testing.T) {
+	const processes, operations = 8, 200
+	d := newRun(t)
+	var workers sync.WaitGroup
+	for i := range processes {
+		workers.Go(func() {
+			ws := fmt.Sprintf("WS%02d", i+1)
+			for life := 0; ; life++ {
+				worker := child(t, "hammer", d.Path, ws, strconv.Itoa(operations), strconv.Itoa(100*i+life))
+				out, err := worker.StdoutPipe()
+				if err == nil {
+					err = worker.Start()
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				doomed := i < 3 && life < 5
+				for done := bufio.NewScanner(out); done.Scan(); {
+					if doomed && done.Text() != "9" {
+						_ = worker.Process.Kill()
+					}
+				}
+				if err := worker.Wait(); !doomed {
+					if err != nil {
+						t.Errorf("%s: %v", ws, err)
+					}
+					return
+				}
+			}
+		})
+	}
+	finished := make(chan struct{})
+	go func() {
+		workers.Wait()
+		close(finished)
+	}()
+	last := int64(0)
+	for looks := 0; ; looks++ {
+		must(t, d.View(t.Context(), sound))
+		must(t, legible(d))
+		id, err := d.LastEvent()
+		must(t, err)
+		if id < last {
+			t.Fatalf("the last event was %d, and is %d", last, id)
+		}
+		last = id
+		select {
+		case <-finished:
+			t.Logf("%d looks at %d events", looks, len(logged(t, d)))
+			noRemainingCommit(t, d)
+			return
+		default:
+		}
+	}
+}
+
+func noRemainingCommit(t *testing.T, d *Dir) {
+	t.Helper()
+	if _, err := os.Stat(d.file(txFile)); err == nil {
+		t.Error("a commit is left to be finished")
+	}
+}
+
+// raceChild asks for each path that it is told, and prints who has it.
+func raceChild(args []string) error {
+	d, ctx, err := opened(args)
+	if err != nil {
+		return err
+	}
+	if _, err := d.HoldLife(args[1]); err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	for paths := bufio.NewScanner(os.Stdin); paths.Scan(); {
+		denials, err := check(ctx, d, args[1], 1, paths.Text())
+		switch {
+		case err != nil:
+			return err
+		case len(denials) == 0:
+			fmt.Println(args[1])
+		default:
+			fmt.Println(denials[0].Reason, denials[0].Holder)
+		}
+	}
+	return nil
+}
+
+// CF-145, and the race of PAINS 105: of 32 processes that ask for one path, one gets it, the others are told who, and the table has one row.
+func TestRace(t *testing.T) {
+	const processes, rounds = 32, 50
+	d := newRun(t)
+	update(t, d, func(s *roster.State) error {
+		for i := range processes {
+			ws := fmt.Sprintf("WS%02d", i)
+			if err := errors.Join(s.Add(roster.NewWorkstream{ID: ws, Text: "race"}), start(s, ws)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	var tell []*bufio.Writer
+	var hear []*bufio.Scanner
+	for i := range processes {
+		racer := child(t, "race", d.Path, fmt.Sprintf("WS%02d", i))
+		in, err := racer.StdinPipe()
+		must(t, err)
+		out, err := racer.StdoutPipe()
+		must(t, err)
+		must(t, racer.Start())
+		defer func() {
+			must(t, in.Close())
+			must(t, racer.Wait())
+		}()
+		tell, hear = append(tell, bufio.NewWriter(in)), append(hear, bufio.NewScanner(out))
+	}
+	answer := func(i int) string {
+		if !hear[i].Scan() {
+			t.Fatalf("process %d does not answer", i)
+		}
+		return hear[i].Text()
+	}
+	for i := range processes {
+		eq(t, "it says", answer(i), "ready")
+	}
+	for round := range rounds {
+		path := fmt.Sprintf("f%d.go", round)
+		for _, w := range tell {
+			_, err := w.WriteString(path + "\n")
+			must(t, errors.Join(err, w.Flush()))
+		}
+		winner, denied := "", make(map[string]int)
+		for i := range processes {
+			if a := answer(i); strings.HasPrefix(a, "WS") {
+				eq(t, "the winner before this one", winner, "")
+				winner = a
+			} else {
+				denied[a]++
+			}
+		}
+		eq(t, "what the others were told", denied, map[string]int{"held " + winner: processes - 1})
+		eq(t, "rows", strings.Count(read(t, d.file(leasesFile)), "\n"+path+"\t"), 1)
+	}
+	count := make(map[roster.EventType]int)
+	for _, e := range logged(t, d) {
+		count[e.Type]++
+	}
+	eq(t, "granted", count[roster.LeaseAcquired], rounds)
+	eq(t, "denied", count[roster.LeaseDenied], rounds*(processes-1)) // CF-72
+}
