@@ -34,7 +34,7 @@ func TestPaneShowsWhatTmuxKnows(t *testing.T) {
 	p := await(t, s, id, func(p Pane) bool { return p.Alternate && p.Command == "sleep" })
 	want := Pane{
 		ID: id, Session: "fleet", Window: "workers", Title: sp.Tags.WS, Path: sp.Dir, Command: "sleep",
-		PID: p.PID, ExitCode: -1, Alternate: true, Width: 200, Height: 50, Tags: sp.Tags,
+		PID: p.PID, ExitCode: -1, Alternate: true, Width: 200, Height: 49, Tags: sp.Tags,
 	}
 	if p != want || p.PID == 0 {
 		t.Errorf("got  %+v\nwant %+v", p, want)

@@ -155,6 +155,8 @@ func (s *Server) newSession(ctx context.Context, spec PaneSpec, fresh bool) (Pan
 		set("-g", "mouse", "on")
 		set("-s", "default-terminal", "tmux-256color")
 		set("-g", "status-left-length", "40") // 10 cuts the session's name off
+		set("-gw", "pane-border-status", "top")
+		set("-gw", "pane-border-format", " #{"+optWS+"} #{?pane_dead,(ended),} ")
 	}
 	cmds = append(cmds, withPane("new-session", "-x", "200", "-y", "50", "-s", spec.Session, "-n", spec.Window))
 	set("-t", insideTarget(spec.Session), "destroy-unattached", "off")
