@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -83,19 +82,17 @@ func newPlay(a *app) *cobra.Command {
 	return c
 }
 
-// newHook is there for the help; Main answers hooks before it builds this tree.
-func newHook() *cobra.Command {
+// newHook is there for the help and for odd calls; package hooks/early answers what agents ask.
+func newHook(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "hook <event> [<WSxx>]", GroupID: "agents",
 		Short: "Answer an event of an agent (called by its hooks)",
 		Long: `Reads the event as JSON from stdin and answers with at most one JSON object. The
 settings that fleet gives to its workers call it; nobody needs to call it by hand.
 Outside of a fleet it does nothing. The exit code is 0, or 2 to block.`,
-		DisableFlagParsing: true,
-		RunE: func(c *cobra.Command, args []string) error {
-			out, code := hooks.Main(args, os.Stdin, os.Getenv)
-			if _, err := c.OutOrStdout().Write(out); err != nil || code != 0 {
-				return &codedError{code: 2}
+		RunE: func(_ *cobra.Command, args []string) error {
+			if code := hooks.Main(args, a.in, a.out, a.getenv); code != 0 {
+				return &codedError{code: code}
 			}
 			return nil
 		},

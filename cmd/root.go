@@ -5,6 +5,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -24,24 +25,12 @@ import (
 
 // Main runs the command line of the process and returns its exit code.
 func Main() int {
-	args := os.Args[1:]
-	if len(args) > 0 && args[0] == "hook" {
-		return hook(args[1:]) // agents wait for it on every write: nothing that it doesn't need
-	}
 	a := &app{in: os.Stdin, out: os.Stdout, errOut: os.Stderr, getenv: os.Getenv}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	root := newRoot(a)
-	root.SetArgs(args)
+	root.SetArgs(os.Args[1:])
 	return a.report(root.ExecuteContext(ctx))
-}
-
-func hook(args []string) int {
-	out, code := hooks.Main(args, os.Stdin, os.Getenv)
-	if _, err := os.Stdout.Write(out); err != nil {
-		return 2 // an answer that was not heard is no answer
-	}
-	return code
 }
 
 // app is what every verb may need. What costs something is a method.
@@ -78,7 +67,13 @@ planning/fleet-<slug>/.`,
 	root.SetOut(a.out)
 	root.SetErr(a.errOut)
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.PersistentFlags().StringVar(&a.runDir, "run-dir", "", "the run dir (default: $FLEET_RUN_DIR, else the nearest planning/fleet-*)")
+	root.PersistentFlags().Func("run-dir", "`path` of the run dir (default: $FLEET_RUN_DIR, else the nearest planning/fleet-*)", func(path string) error {
+		if path == "" { // a variable that is not set must not lead to another run
+			return errors.New("want a path")
+		}
+		a.runDir = path
+		return nil
+	})
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return roster.Usagef("%v", err) })
 	root.AddGroup(
 		&cobra.Group{ID: "run", Title: "The run:"},
@@ -90,7 +85,7 @@ planning/fleet-<slug>/.`,
 		newInit(a), newAttach(a), newDoctor(a), newDemo(a),
 		newAdd(a), newClaim(a), newRelease(a), newHeartbeat(a), newBlock(a), newSpawn(a), newSend(a), newStop(a),
 		newStatus(a), newLs(a), newLeases(a), newEvents(a), newWatch(a),
-		newHooks(a), newHook(), newPane(a), newReap(a), newPlay(a),
+		newHooks(a), newHook(a), newPane(a), newReap(a), newPlay(a),
 		newVersion(a), newExitCodes(),
 	)
 	root.SetHelpCommandGroupID("")

@@ -3,6 +3,7 @@ package hooks
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -68,13 +69,18 @@ func getenv(env map[string]string) func(string) string {
 	return func(name string) string { return env[name] }
 }
 
+func run(args []string, stdin io.Reader, env map[string]string) (out string, code int) {
+	var b strings.Builder
+	code = Main(args, stdin, &b, getenv(env))
+	return b.String(), code
+}
+
 // hook runs a hook of a worker's first incarnation.
 func (w *world) hook(ws, event string, payload any) (string, int) {
 	w.t.Helper()
 	text, err := json.Marshal(payload)
 	check(w.t, err)
-	out, code := Main([]string{event, ws}, strings.NewReader(string(text)), getenv(w.env(ws, 1)))
-	return string(out), code
+	return run([]string{event, ws}, strings.NewReader(string(text)), w.env(ws, 1))
 }
 
 func (w *world) write(ws string, paths ...string) string {
@@ -214,11 +220,11 @@ func TestWriteCheckFailsClosed(t *testing.T) {
 					env[EnvRunDir] = w.dir.Path
 				}
 			}
-			out, code := Main([]string{preToolUse, "WS01"}, strings.NewReader(c.stdin), getenv(env))
+			out, code := run([]string{preToolUse, "WS01"}, strings.NewReader(c.stdin), env)
 			if code != 0 {
 				t.Errorf("exit %d, want 0: the answer is in the JSON", code)
 			}
-			wantDeny(t, string(out), c.want)
+			wantDeny(t, out, c.want)
 		})
 	}
 }
@@ -249,11 +255,11 @@ func TestWriteCheckWithoutTheLock(t *testing.T) {
 // A panic is an error of ours, and denies with a reason.
 func TestPanicDenies(t *testing.T) {
 	w := newWorld(t, nil)
-	out, code := Main([]string{preToolUse, "WS01"}, panicking{}, getenv(w.env("WS01", 1)))
+	out, code := run([]string{preToolUse, "WS01"}, panicking{}, w.env("WS01", 1))
 	if code != 0 {
 		t.Errorf("exit %d", code)
 	}
-	wantDeny(t, string(out), "internal error")
+	wantDeny(t, out, "internal error")
 }
 
 type panicking struct{}
@@ -262,14 +268,14 @@ func (panicking) Read([]byte) (int, error) { panic("test") }
 
 // A misspelt event blocks; every other event fails open (DESIGN 5).
 func TestOtherEventsFailOpen(t *testing.T) {
-	if _, code := Main([]string{"pre-tool-usage", "WS01"}, strings.NewReader(""), os.Getenv); code != 2 {
+	if _, code := run([]string{"pre-tool-usage", "WS01"}, strings.NewReader(""), nil); code != 2 {
 		t.Errorf("unknown event: exit %d, want 2", code)
 	}
 	for event := range handlers {
 		if event == preToolUse {
 			continue
 		}
-		out, code := Main([]string{event, "WS01"}, strings.NewReader("garbage"), getenv(nil))
+		out, code := run([]string{event, "WS01"}, strings.NewReader("garbage"), nil)
 		if code != 0 || len(out) > 0 {
 			t.Errorf("%s: exit %d, %q; want silence", event, code, out)
 		}
@@ -385,11 +391,11 @@ func TestOperatorSession(t *testing.T) {
 	w := newWorld(t, nil)
 	wantAllow(t, w.write("WS01", "a.go"))
 	call := func(env map[string]string, tool, input string) string {
-		out, code := Main([]string{preToolUse}, strings.NewReader(`{"tool_name":"`+tool+`","cwd":"`+w.dir.Root+`","tool_input":`+input+`}`), getenv(env))
+		out, code := run([]string{preToolUse}, strings.NewReader(`{"tool_name":"`+tool+`","cwd":"`+w.dir.Root+`","tool_input":`+input+`}`), env)
 		if code != 0 {
 			t.Errorf("exit %d", code)
 		}
-		return string(out)
+		return out
 	}
 	t.Chdir(w.dir.Root)
 	wantDeny(t, call(nil, "Write", `{"file_path":"a.go"}`), "held by WS01")

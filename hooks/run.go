@@ -45,22 +45,34 @@ type session struct {
 	in    input
 }
 
-// Main runs a hook: args are the event and, for a worker, its workstream. It
-// returns what goes to stdout and the exit code: 0, or 2 for an event that
-// doesn't exist, which blocks whatever called it.
-func Main(args []string, stdin io.Reader, getenv func(string) string) (out []byte, code int) {
-	if len(args) == 0 || handlers[args[0]] == nil || len(args) > 2 {
-		return nil, 2
+// blocks is the exit code by which a hook stops what called it.
+const blocks = 2
+
+// Known reports whether agents have an event of this name.
+func Known(event string) bool { return handlers[event] != nil }
+
+// Main runs a hook: args are the event and, for a worker, its workstream. The
+// exit code is 0, or 2, which blocks: for an event that doesn't exist, and for an
+// answer that could not be written, since one that isn't heard is none.
+func Main(args []string, stdin io.Reader, stdout io.Writer, getenv func(string) string) (code int) {
+	if len(args) == 0 || len(args) > 2 || !Known(args[0]) {
+		return blocks
 	}
 	event, ws := args[0], ""
 	if len(args) == 2 {
 		ws = args[1]
 	}
 	out, err := guarded(event, ws, stdin, getenv)
-	if err == nil || event != preToolUse {
-		return out, 0
+	if err != nil && event == preToolUse {
+		out = deny("fleet can't check this write, so it is refused: " + err.Error())
 	}
-	return deny("fleet can't check this write, so it is refused: " + err.Error()), 0
+	if len(out) == 0 {
+		return 0
+	}
+	if _, err := stdout.Write(out); err != nil {
+		return blocks
+	}
+	return 0
 }
 
 // guarded turns a panic into an error, so that a fault of ours denies with a reason.
