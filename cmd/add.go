@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"fleet/internal/agent"
@@ -12,6 +14,7 @@ func findBrain(name string) (agent.Brain, error) { return agent.Find(name) }
 
 func newAdd(a *app) *cobra.Command {
 	var n roster.NewWorkstream
+	var claims []string
 	c := &cobra.Command{
 		Use: "add <WSxx> <task>", GroupID: "who",
 		Short: "Register a workstream with its task",
@@ -21,14 +24,25 @@ Claims reserve paths, directories or globs: no other workstream may claim or wri
   fleet add WS02 "write the docs" --brain sonnet`,
 		Args: args(2, 2),
 		RunE: func(c *cobra.Command, args []string) error {
-			n.ID, n.Text = args[0], args[1]
+			n.ID, n.Text, n.Claims = args[0], args[1], splitClaims(claims)
 			return a.runAdd(c, n)
 		},
 	}
 	c.Flags().StringVar(&n.Name, "name", "", "alias (default: the id in lower case)")
-	c.Flags().StringSliceVar(&n.Claims, "claims", nil, "paths to reserve, separated by commas")
+	c.Flags().StringArrayVar(&claims, "claims", nil, "paths to reserve, separated by commas")
 	c.Flags().StringVar(&n.Brain, "brain", "", "the agent that serves it (default: FLEET_BRAIN of the run)")
 	return c
+}
+
+// splitClaims splits at commas. A path that has one can be claimed with "fleet claim".
+func splitClaims(lists []string) []string {
+	var claims []string
+	for part := range strings.SplitSeq(strings.Join(lists, ","), ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			claims = append(claims, part)
+		}
+	}
+	return claims
 }
 
 func (a *app) runAdd(c *cobra.Command, n roster.NewWorkstream) error {

@@ -23,7 +23,7 @@ const (
 	exitFailed   = 1  // done, but not with the result that was wanted
 	exitMissing  = 5  // a needed program is missing
 	exitNoAnswer = 7  // something could not be reached
-	exitGate     = 10 // a check failed
+	exitGate     = 10 // a worker or a check failed
 	exitUsage    = 64
 	exitData     = 65
 	exitRefused  = 66
@@ -68,7 +68,7 @@ func classify(err error) (code int, hint string) {
 		return map[roster.Kind]int{roster.Usage: exitUsage, roster.Data: exitData, roster.Refused: exitRefused}[rule.Kind], rule.Hint
 	case errors.As(err, &stale):
 		return exitRefused, "end this session: it no longer counts"
-	case errors.Is(err, rundir.ErrAlive), errors.As(err, &foreign):
+	case errors.Is(err, rundir.ErrAlive), errors.As(err, &foreign), errors.Is(err, tmux.ErrDead), errors.Is(err, tmux.ErrNoPane):
 		return exitRefused, ""
 	case errors.Is(err, rundir.ErrBusy):
 		return exitBusy, "somebody holds the lock for long: try again"
@@ -106,7 +106,7 @@ func newExitCodes() *cobra.Command {
    1  done, but not with the result that was wanted (a message that was typed and not seen to arrive)
    5  a program that is needed is missing
    7  something did not answer, tmux for instance; nothing is known
-  10  a check failed (doctor)
+  10  a worker did not come up, or a check failed (doctor)
   64  the words of the call are off, or there is no run dir
   65  the call names something that isn't there or isn't valid
   66  a guard refused it

@@ -65,12 +65,12 @@ func (a *app) runSpawn(ctx context.Context, ids []string, o spawnOptions) error 
 	switch {
 	case o.dryRun:
 		return a.printPlans(plans, o.spares)
-	case o.here && len(ids) > 1:
-		return roster.Usagef("--here takes one workstream")
+	case o.here && (len(ids) > 1 || o.spares > 0):
+		return roster.Usagef("--here takes one workstream, and no spares")
 	case o.here:
 		return a.spawnHere(ctx, f, plans[0])
 	case o.noTmux:
-		return a.printCommands(ctx, f, plans)
+		return a.printCommands(ctx, f, plans, o.spares)
 	}
 	return a.spawnPanes(ctx, f, ids, o)
 }
@@ -97,20 +97,27 @@ func (a *app) spawnHere(ctx context.Context, f *master.Fleet, p master.Plan) err
 	return err
 }
 
-func (a *app) printCommands(ctx context.Context, f *master.Fleet, plans []master.Plan) error {
+func (a *app) printCommands(ctx context.Context, f *master.Fleet, plans []master.Plan, spares int) error {
 	for _, p := range plans {
 		l, err := f.Launch(ctx, p)
 		if err != nil {
 			return err
 		}
-		words := make([]string, 0, 8)
-		for _, w := range f.PaneArgs(l) {
-			words = append(words, quote(w))
+		a.printCommand(l.Dir, f.PaneArgs(l))
+		for k := 1; k <= spares; k++ {
+			a.printCommand(l.Dir, f.SpareArgs(l, k))
 		}
-		fmt.Fprintf(a.out, "cd %s && %s\n", quote(p.Dir), strings.Join(words, " "))
 	}
 	a.talk("run each line in a terminal of its own; the row says started once its agent is up")
 	return nil
+}
+
+func (a *app) printCommand(dir string, argv []string) {
+	words := make([]string, len(argv))
+	for i, w := range argv {
+		words[i] = quote(w)
+	}
+	fmt.Fprintf(a.out, "cd %s && %s\n", quote(dir), strings.Join(words, " "))
 }
 
 func quote(s string) string {
@@ -157,7 +164,7 @@ func (a *app) spawnPanes(ctx context.Context, f *master.Fleet, ids []string, o s
 		return failed
 	}
 	if notUp > 0 {
-		return &codedError{code: exitRefused, msg: fmt.Sprintf("%d of %d workers did not come up", notUp, len(started))}
+		return &codedError{code: exitGate, msg: fmt.Sprintf("%d of %d workers did not come up", notUp, len(started))}
 	}
 	a.talk("look at them: fleet attach")
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,6 +58,9 @@ func (a *app) runWatch(ctx context.Context, f *master.Fleet, o watchOptions) err
 	alarms := true
 	for {
 		done, err := a.scan(ctx, f, o.staleMin, alarms)
+		if errors.Is(err, fs.ErrNotExist) { // whichever of its files is missed first
+			err = roster.Dataf("%s is gone: the run dir was removed", f.Dir.Rel(f.Dir.Path))
+		}
 		if err != nil || done || o.once {
 			if errors.Is(err, context.Canceled) {
 				err = nil
@@ -77,7 +81,7 @@ func (a *app) runWatch(ctx context.Context, f *master.Fleet, o watchOptions) err
 // scan looks at the roster once and prints what there is to say.
 func (a *app) scan(ctx context.Context, f *master.Fleet, staleMin int, alarms bool) (done bool, err error) {
 	if err := f.ReapGone(ctx); err != nil {
-		a.talk("fleet: watch: %v", err)
+		return false, err
 	}
 	before, err := f.Dir.Seen()
 	if err != nil {

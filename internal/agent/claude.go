@@ -46,7 +46,7 @@ func claudeArgs(j Job, model string) []string {
 	return args
 }
 
-// claudeDialog knows the dialogs that stand before a session's start.
+// claudeDialog knows the dialogs that stand before a session's start, and those that come up in it.
 func claudeDialog(screen string) string {
 	for _, d := range []struct{ text, waitsFor string }{
 		{"Yes, I trust this folder", "the trust dialog: is this folder trusted?"},
@@ -55,8 +55,9 @@ func claudeDialog(screen string) string {
 		{"running in Bypass Permissions mode", "the bypass-permissions dialog"},
 		{"Welcome to Claude Code", "the first-run set-up"},
 		{"Select login method", "the login"},
-		{"Do you want to proceed?", "a permission dialog"},
-		{"Do you want to create", "a permission dialog"},
+		// An agent may well write the question of a dialog in its own text. The line below it is a dialog's alone.
+		{"Esc to cancel · Tab to amend", "a permission dialog"},
+		{"Enter to confirm · Esc to cancel", "a dialog"},
 		{"Stop and wait for limit to reset", "the usage-limit dialog: wait, or change the plan?"},
 	} {
 		if strings.Contains(screen, d.text) {

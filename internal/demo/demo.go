@@ -41,7 +41,8 @@ type demo struct {
 	fleet *master.Fleet
 	repo  string
 	signs string // where a scripted worker waits for a file, outside the repository
-	told  bool   // the vetoed worker was called again
+	began time.Time
+	told  bool // the vetoed worker was called again
 }
 
 // Run shows the demo. It reports whether the veto happened and nothing was lost.
@@ -60,6 +61,10 @@ func Run(ctx context.Context, o Options) (ok bool, err error) {
 		return false, err
 	}
 	d := &demo{Options: o, repo: filepath.Join(home, "shop"), signs: filepath.Join(home, "signs")}
+	// The tmux server's socket goes with the rest, since tmux leaves it behind.
+	if err := os.Setenv("TMUX_TMPDIR", home); err != nil {
+		return false, err
+	}
 	if !o.Keep {
 		defer func() { _ = os.RemoveAll(home) }()
 	}
@@ -135,12 +140,11 @@ func (d *demo) start(ctx context.Context) error {
 			return err
 		}
 	}
-	for i, p := range parts {
+	d.say("look inside TMUX_TMPDIR=%s %s attach --run-dir %s\n", os.Getenv("TMUX_TMPDIR"), d.Exe, d.fleet.Dir.Path)
+	d.began = time.Now()
+	for _, p := range parts {
 		if _, err := d.fleet.Spawn(ctx, p.ws, master.SpawnOptions{}); err != nil {
 			return err
-		}
-		if i == 0 {
-			d.say("look inside %s attach --run-dir %s\n", d.Exe, d.fleet.Dir.Path)
 		}
 	}
 	return nil
@@ -153,10 +157,9 @@ var errOver = errors.New("over")
 // follow prints what happens and plays the master: when the file is free again,
 // it calls the worker that was denied. It ends when all work is done.
 func (d *demo) follow(ctx context.Context) error {
-	began := time.Now()
 	err := d.fleet.Dir.Follow(ctx, 0, func(e roster.Event) error {
 		if line := d.line(e); line != "" {
-			d.say("%5.1fs  %s", e.At.Sub(began).Seconds(), line)
+			d.say("%5.1fs  %s", e.At.Sub(d.began).Seconds(), line)
 		}
 		if e.Type == roster.WorkerExited {
 			return fmt.Errorf("the worker of %s ended: %v %v", e.WS, e.Data["reason"], e.Data["last_lines"])

@@ -42,10 +42,14 @@ func (f *Fleet) Socket() string {
 
 // Tmux is the server that the run's panes are on.
 func (f *Fleet) Tmux() (*tmux.Server, error) {
+	server, err := tmux.New(f.Run, f.Socket(), f.Dir.Config.TmuxConf)
 	if f.Dir.Config.Tmux == "current" {
-		return tmux.Current(f.Run, os.Getenv("TMUX"))
+		server, err = tmux.Current(f.Run, os.Getenv("TMUX"))
 	}
-	return tmux.New(f.Run, f.Socket(), f.Dir.Config.TmuxConf)
+	if err != nil {
+		return nil, roster.Dataf("%v", err).Hinted("fleet.env has FLEET_TMUX=%s", f.Dir.Config.Tmux)
+	}
+	return server, nil
 }
 
 // Pane returns the newest pane of a workstream that still runs its wrapper, or false.

@@ -26,6 +26,7 @@ const (
 const (
 	settle       = 150 * time.Millisecond // between a paste and its Enter: agents swallow one that comes right behind
 	confirmEvery = 2 * time.Second        // then Enter once more, if the text still stands in the input
+	confirmSlow  = 8 * time.Second        // as long as a hook may take, for an agent that has nothing else to do
 	maxEnters    = 3
 	maxTyped     = 500 // characters of a message that is typed; a longer one is sent as a file
 )
@@ -38,6 +39,9 @@ func (f *Fleet) Send(ctx context.Context, ws, text string) (Delivery, error) {
 	if text == "" {
 		return "", roster.Usagef("the message is empty")
 	}
+	if _, err := f.Dir.Workstream(ctx, ws); err != nil {
+		return "", err // before it names a file
+	}
 	unlock, err := f.Dir.Exclusive(ctx, "send-"+ws)
 	if err != nil {
 		return "", err
@@ -47,7 +51,7 @@ func (f *Fleet) Send(ctx context.Context, ws, text string) (Delivery, error) {
 	if err != nil {
 		return "", err
 	}
-	pane, brain, err := f.ready(ctx, server, ws)
+	to, err := f.ready(ctx, server, ws)
 	if err != nil {
 		return "", err
 	}
@@ -58,10 +62,10 @@ func (f *Fleet) Send(ctx context.Context, ws, text string) (Delivery, error) {
 	if text, err = f.oneLine(ws, text, after); err != nil {
 		return "", err
 	}
-	if err := server.Paste(ctx, pane, text); err != nil {
+	if err := server.Paste(ctx, to.pane, text); err != nil {
 		return typed(err)
 	}
-	d, err := f.submit(ctx, server, pane, brain, ws, text, after)
+	d, err := f.submit(ctx, server, to, text, after)
 	if d == Delivered || err != nil {
 		return d, err
 	}
@@ -79,66 +83,76 @@ func typed(err error) (Delivery, error) {
 	return "", err
 }
 
+// target is a worker that takes messages.
+type target struct {
+	ws    string
+	pane  tmux.PaneID
+	brain agent.Brain
+	busy  bool // a turn is running: it takes a message when that ends
+}
+
 // ready finds the pane of a worker that would take a message now, or says why there is none.
-func (f *Fleet) ready(ctx context.Context, server *tmux.Server, ws string) (tmux.PaneID, agent.Brain, error) {
+func (f *Fleet) ready(ctx context.Context, server *tmux.Server, ws string) (target, error) {
 	w, err := f.Dir.Workstream(ctx, ws)
 	if err != nil {
-		return "", agent.Brain{}, err
+		return target{}, err
 	}
 	brain, err := agent.Find(w.Brain)
 	if err != nil {
-		return "", brain, err
+		return target{}, err
 	}
 	pane, ok, err := f.Pane(ctx, ws)
 	switch {
 	case err != nil:
-		return "", brain, err
+		return target{}, err
 	case !ok || !f.Dir.Alive(ws):
-		return "", brain, roster.Refusef("%s has no worker that could take a message", ws).Hinted("fleet spawn %s", ws)
+		return target{}, roster.Refusef("%s has no worker that could take a message", ws).Hinted("fleet spawn %s", ws)
 	case !brain.Hooks:
-		return "", brain, roster.Refusef("%s runs %s, which would run the message instead of reading it", ws, w.Brain)
+		return target{}, roster.Refusef("%s runs %s, which would run the message instead of reading it", ws, w.Brain)
 	case w.Mode == roster.Headless:
-		return "", brain, roster.Refusef("%s runs headless and reads no messages", ws)
+		return target{}, roster.Refusef("%s runs headless and reads no messages", ws)
 	case w.Asks():
-		return "", brain, roster.Refusef("%s waits for a person: %s", ws, w.Notes).Hinted("fleet attach, and answer it there: in a dialog, Enter would approve")
+		return target{}, roster.Refusef("%s waits for a person: %s", ws, w.Notes).Hinted("fleet attach, and answer it there: in a dialog, Enter would approve")
 	case w.SessionID == "":
-		return "", brain, roster.Refusef("%s has not come up yet", ws)
+		return target{}, roster.Refusef("%s has not come up yet", ws)
 	}
 	screen, err := server.Capture(ctx, pane.ID, 0)
 	if err != nil {
-		return "", brain, err
+		return target{}, err
 	}
 	if dialog := brain.WaitsFor(screen); dialog != "" {
-		return "", brain, roster.Refusef("%s waits at %s", ws, dialog).Hinted("fleet attach, and answer it there")
+		return target{}, roster.Refusef("%s waits at %s", ws, dialog).Hinted("fleet attach, and answer it there")
 	}
 	if draft := brain.Draft(screen); draft != "" {
-		return "", brain, roster.Refusef("somebody's draft stands in the input of %s: %q", ws, roster.Title(draft)).Hinted("fleet attach, and send or clear it")
+		return target{}, roster.Refusef("somebody's draft stands in the input of %s: %q", ws, roster.Title(draft)).Hinted("fleet attach, and send or clear it")
 	}
-	return pane.ID, brain, nil
+	return target{ws, pane.ID, brain, w.Status == roster.Working}, nil
 }
 
 // submit presses Enter until the agent reports the prompt, or there is no sense in it.
-func (f *Fleet) submit(ctx context.Context, server *tmux.Server, pane tmux.PaneID, b agent.Brain, ws, text string, after int64) (Delivery, error) {
-	for range maxEnters {
+func (f *Fleet) submit(ctx context.Context, server *tmux.Server, to target, text string, after int64) (Delivery, error) {
+	for enters := range maxEnters {
 		if err := sleep(ctx, settle); err != nil {
 			return TypedOnly, err
 		}
-		if err := server.Enter(ctx, pane); err != nil {
-			return typed(err)
-		}
-		taken, err := f.taken(ctx, ws, text, after)
-		if err != nil {
-			return Unknown, err
-		}
-		if taken {
-			return Delivered, nil
-		}
-		screen, err := server.Capture(ctx, pane, 0)
+		screen, err := server.Capture(ctx, to.pane, 0)
 		if err != nil {
 			return typed(err)
 		}
-		if b.WaitsFor(screen) != "" || b.Draft(screen) == "" {
-			break // a dialog came up, or the agent queues it for its next turn: no more keys
+		if to.brain.WaitsFor(screen) != "" {
+			break // it came up just now, and Enter would approve
+		}
+		if enters > 0 && to.brain.Draft(screen) == "" { // the agent has the text: no more keys
+			if to.busy {
+				break
+			}
+			return f.taken(ctx, to.ws, text, after, confirmSlow)
+		}
+		if err := server.Enter(ctx, to.pane); err != nil {
+			return typed(err)
+		}
+		if d, err := f.taken(ctx, to.ws, text, after, confirmEvery); d != TypedOnly {
+			return d, err
 		}
 	}
 	return TypedOnly, nil
@@ -146,9 +160,9 @@ func (f *Fleet) submit(ctx context.Context, server *tmux.Server, pane tmux.PaneI
 
 var errTaken = errors.New("taken")
 
-// taken waits a moment for the agent's own report that it took this prompt.
-func (f *Fleet) taken(ctx context.Context, ws, text string, after int64) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, confirmEvery)
+// taken waits a while for the agent's own report that it took this prompt.
+func (f *Fleet) taken(ctx context.Context, ws, text string, after int64, within time.Duration) (Delivery, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	err := f.Dir.Follow(ctx, after, func(e roster.Event) error {
 		if e.Type == roster.PromptSubmitted && e.WS == ws && e.Data["prompt"] == roster.Title(text) {
@@ -156,10 +170,13 @@ func (f *Fleet) taken(ctx context.Context, ws, text string, after int64) (bool, 
 		}
 		return nil
 	})
-	if errors.Is(err, errTaken) {
-		return true, nil
+	switch {
+	case errors.Is(err, errTaken):
+		return Delivered, nil
+	case err != nil:
+		return Unknown, err
 	}
-	return false, err
+	return TypedOnly, nil
 }
 
 // oneLine makes a line that can be typed safely: the message itself, or one that names a file with it.

@@ -3,6 +3,7 @@ package master
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"fleet/internal/agent"
 	"fleet/tmux"
@@ -19,15 +20,20 @@ func (f *Fleet) SpawnSpare(ctx context.Context, l Launched, k int) error {
 	if err != nil {
 		return err
 	}
-	args := []string{"pane", l.WS.ID, "--spare", fmt.Sprint(k)}
-	if l.Trust {
-		args = append(args, "--trust")
-	}
 	_, err = server.Open(ctx, tmux.PaneSpec{
-		Session: f.Session(), Window: "spares", Dir: l.Dir, Args: f.command(args...),
+		Session: f.Session(), Window: "spares", Dir: l.Dir, Args: f.SpareArgs(l, k),
 		Tags: tmux.Tags{Run: f.Dir.Path, WS: fmt.Sprintf("%s-spare%d", l.WS.ID, k), Epoch: spareEpoch},
 	})
 	return err
+}
+
+// SpareArgs is the command that runs in the pane of the k-th spare.
+func (f *Fleet) SpareArgs(l Launched, k int) []string {
+	args := []string{"pane", l.WS.ID, "--spare", strconv.Itoa(k)}
+	if l.Trust {
+		args = append(args, "--trust")
+	}
+	return f.command(args...)
 }
 
 // RunSpare is the program of a spare's pane.

@@ -115,11 +115,7 @@ type Launched struct {
 func (f *Fleet) Launch(ctx context.Context, p Plan) (Launched, error) {
 	l := Launched{Plan: p}
 	if p.Branch != "" {
-		g := git.In(f.Run, f.Dir.Root)
-		if err := g.Exclude(ctx, "/"+f.Dir.Config.WorktreeRoot+"/"); err != nil {
-			return l, err
-		}
-		if err := g.AddWorktree(ctx, p.Dir, p.Branch); err != nil {
+		if err := f.makeTree(ctx, p); err != nil {
 			return l, err
 		}
 	}
@@ -137,6 +133,21 @@ func (f *Fleet) Launch(ctx context.Context, p Plan) (Launched, error) {
 		l.Epoch, err = s.Launch(p.WS.ID, roster.Launch{Brain: p.Brain.Name, Mode: p.Mode, Tree: p.Tree})
 		return err
 	})
+}
+
+// makeTree makes the worktree of a plan, one at a time: git fails now and then
+// when it reads the list of worktrees while another one is being made.
+func (f *Fleet) makeTree(ctx context.Context, p Plan) error {
+	unlock, err := f.Dir.Exclusive(ctx, "worktree")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	g := git.In(f.Run, f.Dir.Root)
+	if err := g.Exclude(ctx, "/"+f.Dir.Config.WorktreeRoot+"/"); err != nil {
+		return err
+	}
+	return g.AddWorktree(ctx, p.Dir, p.Branch)
 }
 
 // PaneArgs is the command that runs in a worker's pane.

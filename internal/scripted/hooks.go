@@ -2,6 +2,7 @@ package scripted
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -34,6 +36,9 @@ func loadSettings(path string) (settings, error) {
 	return s, json.Unmarshal(text, &s)
 }
 
+// defaultTimeout is what Claude Code grants a hook that names no time, in seconds.
+const defaultTimeout = 600
+
 // verdict is what the hooks of one event said.
 type verdict struct {
 	allow  bool
@@ -56,7 +61,8 @@ func (p *Player) fire(ctx context.Context, event, tool string, payload map[strin
 			continue
 		}
 		for _, h := range group.Hooks {
-			v.join(runHook(ctx, h.Command, h.OnFailure == "block", time.Duration(h.Timeout)*time.Second, input))
+			timeout := time.Duration(cmp.Or(h.Timeout, defaultTimeout)) * time.Second
+			v.join(runHook(ctx, h.Command, h.OnFailure == "block", timeout, input))
 		}
 	}
 	return v
@@ -85,6 +91,9 @@ func runHook(ctx context.Context, command string, block bool, timeout time.Durat
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command)
 	cmd.Stdin = bytes.NewReader(input)
+	// The shell is not all that there is to end when the time is up.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

@@ -12,6 +12,10 @@ import (
 
 // Player plays a script.
 type Player struct {
+	// Before, if set, is called ahead of each step and may take its time; a step of
+	// which it says no is left out.
+	Before func(ctx context.Context, s Step) bool
+
 	script   Script
 	settings settings
 	out      io.Writer
@@ -37,10 +41,10 @@ func New(settingsPath, scriptPath string, out io.Writer) (*Player, error) {
 // Run plays a turn for the first prompt and one for every line that it reads,
 // until the input or the context ends.
 func (p *Player) Run(ctx context.Context, prompt string, in io.Reader) error {
-	p.fire(ctx, "SessionStart", "", map[string]any{"source": "startup"})
-	defer p.fire(context.WithoutCancel(ctx), "SessionEnd", "", map[string]any{"reason": "other"})
+	p.Report(ctx, "SessionStart", map[string]any{"source": "startup"})
+	defer p.Report(context.WithoutCancel(ctx), "SessionEnd", map[string]any{"reason": "other"})
 	if prompt != "" {
-		p.play(ctx, prompt)
+		p.Play(ctx, prompt)
 	}
 	lines := make(chan string)
 	go func() {
@@ -60,17 +64,22 @@ func (p *Player) Run(ctx context.Context, prompt string, in io.Reader) error {
 				return nil
 			}
 			if line = strings.TrimSpace(line); line != "" {
-				p.play(ctx, line)
+				p.Play(ctx, line)
 			}
 		}
 	}
 }
 
-// play takes a prompt and plays turns for as long as the Stop hook hands out more.
-func (p *Player) play(ctx context.Context, prompt string) {
+// Report calls the hooks of an event that expects no answer.
+func (p *Player) Report(ctx context.Context, event string, payload map[string]any) {
+	p.fire(ctx, event, "", payload)
+}
+
+// Play takes a prompt and plays turns for as long as the Stop hook hands out more.
+func (p *Player) Play(ctx context.Context, prompt string) {
 	for again := false; prompt != ""; again = true {
 		if !again {
-			fmt.Fprintf(p.out, "\n❯ %s\n", prompt)
+			fmt.Fprintf(p.out, "\n> %s\n", prompt)
 			p.fire(ctx, "UserPromptSubmit", "", map[string]any{"prompt": prompt})
 		}
 		message := p.steps(ctx)
@@ -89,6 +98,9 @@ func (p *Player) steps(ctx context.Context) (message string) {
 	for _, step := range t.Steps {
 		if ctx.Err() != nil {
 			return "stopped"
+		}
+		if p.Before != nil && !p.Before(ctx, step) {
+			continue
 		}
 		if step.Await != "" {
 			p.await(ctx, step.Await)

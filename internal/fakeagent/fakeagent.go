@@ -1,0 +1,111 @@
+// Package fakeagent is a stand-in for Claude Code in tests: it takes the same
+// flags, behaves the same at the terminal (a box with a prompt sign, bracketed
+// paste, a queue while a turn runs, dialogs), and plays a script through the
+// hooks of its settings file. It is not part of the product.
+//
+// Two files serve a test. To the log, named by FAKE_AGENT_LOG, it writes what it
+// truly received, as JSON lines: every key, every paste, every submission byte
+// for byte. From the control file, named by FAKE_AGENT_CONTROL, it takes faults.
+package fakeagent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"fleet/internal/scripted"
+)
+
+// Environment variables that name the two files.
+const (
+	EnvLog     = "FAKE_AGENT_LOG"
+	EnvControl = "FAKE_AGENT_CONTROL"
+)
+
+// options are the flags of Claude Code that fleet uses. Any other is an error, as it is there.
+type options struct {
+	mode, settings, name, model, format string
+	print, verbose                      bool
+	prompt                              string
+}
+
+func parse(args []string) (options, error) {
+	var o options
+	f := flag.NewFlagSet("claude", flag.ContinueOnError)
+	f.StringVar(&o.mode, "permission-mode", "", "")
+	f.StringVar(&o.settings, "settings", "", "")
+	f.StringVar(&o.name, "n", "", "")
+	f.StringVar(&o.model, "model", "", "")
+	f.StringVar(&o.format, "output-format", "text", "")
+	f.BoolVar(&o.print, "p", false, "")
+	f.BoolVar(&o.verbose, "verbose", false, "")
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	o.prompt = f.Arg(0)
+	switch {
+	case o.mode != "dontAsk":
+		return o, fmt.Errorf("permission mode %q: the fake knows only dontAsk", o.mode)
+	case o.print && o.prompt == "":
+		return o, errors.New("input must be provided when using --print")
+	case o.print && o.format == "stream-json" && !o.verbose:
+		return o, errors.New("when using --print, --output-format=stream-json requires --verbose")
+	}
+	return o, nil
+}
+
+// Main is the program. It returns the exit code.
+func Main() int {
+	log := newTruth()
+	code, err := run(log)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "claude:", err)
+		code = 1
+	}
+	log.write(record{Kind: "exit", Code: code})
+	return code
+}
+
+func run(log *truth) (code int, err error) {
+	log.write(record{Kind: "start", PID: os.Getpid(), Args: os.Args[1:]})
+	o, err := parse(os.Args[1:])
+	if err != nil {
+		return 1, err
+	}
+	f, err := load()
+	if err != nil {
+		return 1, err
+	}
+	if f.ExitCode != 0 {
+		fmt.Println("Error: the fake was told to fail")
+		return f.ExitCode, nil
+	}
+	if o.print {
+		return headless(o)
+	}
+	return newAgent(o, log).run()
+}
+
+// player plays the script that lies beside the workstream's brief.
+func player(o options, out io.Writer) (*scripted.Player, error) {
+	script := filepath.Join(os.Getenv("FLEET_RUN_DIR"), "briefs", os.Getenv("FLEET_WS")+".script.json")
+	return scripted.New(o.settings, script, out)
+}
+
+// headless plays one turn and prints what "claude -p" would.
+func headless(o options) (int, error) {
+	p, err := player(o, io.Discard)
+	if err != nil {
+		return 1, err
+	}
+	ctx := context.Background()
+	p.Report(ctx, "SessionStart", map[string]any{"source": "startup"})
+	p.Play(ctx, o.prompt)
+	p.Report(ctx, "SessionEnd", map[string]any{"reason": "other"})
+	return 0, json.NewEncoder(os.Stdout).Encode(map[string]any{"type": "result", "subtype": "success", "is_error": false, "result": "done"})
+}
