@@ -41,12 +41,18 @@ func Contract(ctx context.Context, run proc.Runner) []Fact {
 		id, name string
 		check    func(context.Context) error
 	}{
-		{"exit", "a program that fails at once leaves its exit code in the pane",
-			l.shows("exit 3", func(p Pane) bool { return p.Dead && p.ExitCode == 3 })},
-		{"env", "a program gets its environment, and its title keeps UTF-8",
-			l.shows(`printf '\033]2;%s\007' "$FACT"; exec sleep 60`, func(p Pane) bool { return p.Title == "⠋ ü;" })},
-		{"tags", "user options of a pane are listed with it",
-			l.shows("exec sleep 60", func(p Pane) bool { return p.Tags == labTags })},
+		{
+			"exit", "a program that fails at once leaves its exit code in the pane",
+			l.shows("exit 3", func(p Pane) bool { return p.Dead && p.ExitCode == 3 }),
+		},
+		{
+			"env", "a program gets its environment, and its title keeps UTF-8",
+			l.shows(`printf '\033]2;%s\007' "$FACT"; exec sleep 60`, func(p Pane) bool { return p.Title == "⠋ ü;" }),
+		},
+		{
+			"tags", "user options of a pane are listed with it",
+			l.shows("exec sleep 60", func(p Pane) bool { return p.Tags == labTags }),
+		},
 		{"names", "an exact session name does not reach a longer one", l.names},
 		{"paste", "a paste leaves copy mode and arrives bracketed, byte for byte", l.paste},
 		{"dead", "a paste to a program that has ended is refused", l.dead},

@@ -51,8 +51,10 @@ func (s *Server) put(ctx context.Context, id PaneID, text, flags string) error {
 		[]string{"copy-mode", "-q", "-t", string(id)}, // all modes, or the screen would not show the text
 		[]string{"load-buffer", "-b", buffer, "-"},
 		// Without -r every newline becomes a carriage return, which is Enter.
-		[]string{"if-shell", "-F", "-t", string(id), "#{pane_dead}", "display-message -p dead",
-			fmt.Sprintf("paste-buffer %s -r -d -b %s -t %s", flags, buffer, id)},
+		[]string{
+			"if-shell", "-F", "-t", string(id), "#{pane_dead}", "display-message -p dead",
+			fmt.Sprintf("paste-buffer %s -r -d -b %s -t %s", flags, buffer, id),
+		},
 	)})
 	if err == nil && out != "" {
 		err = fmt.Errorf("%w: %s", ErrDead, id)

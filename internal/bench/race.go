@@ -36,7 +36,7 @@ func race(dir, fleet string, t tools) error {
 	var granted atomic.Int64
 	var fleetTook, appendTook []time.Duration
 	for heat := range heats {
-		took, err := together(func(i int) error {
+		took, err := together(func(int) error {
 			_, err := start(nil, dir, "", t.append, filepath.Join(d.Path, ".roster.lock"), log)
 			return err
 		})
