@@ -60,7 +60,7 @@ func liveDenial(ctx context.Context, exe string) (detail string, err error) {
 	_, runErr := proc.Run(ctx, proc.Cmd{
 		Args: []string{exe, "--run-dir", d.Path, "spawn", "WS02", "--headless", "--here"},
 		Dir:  d.Root,
-		Env:  liveEnv(os.Environ(), api.URL(), filepath.Join(home, "config")),
+		Env:  liveEnv(os.Environ(), api.URL(), home),
 	})
 	text, err := os.ReadFile(held)
 	if err != nil {
@@ -116,7 +116,7 @@ func liveRun(ctx context.Context, home string) (d *rundir.Dir, release func(), e
 }
 
 // liveEnv lets the agent reach the scripted API and nothing of the user's.
-func liveEnv(env []string, url, config string) []string {
+func liveEnv(env []string, url, home string) []string {
 	kept := make([]string, 0, len(env)+8)
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
@@ -125,7 +125,7 @@ func liveEnv(env []string, url, config string) []string {
 		}
 	}
 	return append(kept,
-		"ANTHROPIC_BASE_URL="+url, "ANTHROPIC_API_KEY=sk-ant-dummy", "CLAUDE_CONFIG_DIR="+config,
+		"ANTHROPIC_BASE_URL="+url, "ANTHROPIC_API_KEY=sk-ant-dummy", "CLAUDE_CONFIG_DIR="+filepath.Join(home, "config"), "TMPDIR="+home,
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
 		"CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL=1",
 	)
