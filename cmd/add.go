@@ -9,9 +9,6 @@ import (
 	"fleet/roster"
 )
 
-// findBrain is agent.Find, as the command line needs it.
-func findBrain(name string) (agent.Brain, error) { return agent.Find(name) }
-
 func newAdd(a *app) *cobra.Command {
 	var n roster.NewWorkstream
 	var claims []string
@@ -56,7 +53,7 @@ func (a *app) runAdd(c *cobra.Command, n roster.NewWorkstream) error {
 	if n.Brain == "" {
 		n.Brain = d.Config.Brain
 	}
-	if _, err := findBrain(n.Brain); err != nil {
+	if _, err := agent.Find(n.Brain); err != nil {
 		return err
 	}
 	if err := d.Update(c.Context(), func(s *roster.State) error { return s.Add(n) }); err != nil {

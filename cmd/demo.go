@@ -6,7 +6,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"fleet/internal/agent"
 	"fleet/internal/demo"
+	"fleet/roster"
 )
 
 func newDemo(a *app) *cobra.Command {
@@ -23,8 +25,12 @@ network; --brain claude does it with the real thing. Exit 1 if no write was deni
 			if err := a.masterOnly("demo"); err != nil {
 				return err
 			}
-			if _, err := findBrain(o.Brain); err != nil {
+			brain, err := agent.Find(o.Brain)
+			if err != nil {
 				return err
+			}
+			if !brain.Hooks {
+				return roster.Usagef("--brain %s: it has no hooks, so there is nothing to show", o.Brain)
 			}
 			if o.Exe, err = executable(); err != nil {
 				return err

@@ -1,11 +1,13 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"fleet/internal/agent"
 	"fleet/internal/doctor"
 	"fleet/internal/git"
 	"fleet/internal/proc"
@@ -33,16 +35,21 @@ Exit 10 if a check failed, 5 if the program that --live needs is missing.`,
 func (a *app) runDoctor(c *cobra.Command, live bool) error {
 	ctx := c.Context()
 	rows := append(doctor.Programs(ctx), doctor.Tmux(ctx)...)
-	if d, err := a.dir(ctx); err == nil {
+	d, err := a.dir(ctx)
+	var rule *roster.Error
+	switch {
+	case err == nil:
 		rows = append(rows, doctor.Run(ctx, d)...)
-	} else {
+	case errors.As(err, &rule) && rule.Kind == roster.Usage:
 		rows = append(rows, doctor.Row{Name: "run-dir", Status: doctor.Advisory, Detail: err.Error()})
+	default:
+		rows = append(rows, doctor.Row{Name: "run-dir", Status: doctor.Fail, Detail: err.Error()})
 	}
 	if root, err := git.In(proc.Run, "").MainRoot(ctx); err == nil {
 		rows = append(rows, doctor.LocalHooks(root)...)
 	}
 	if live {
-		claude, err := findBrain("claude")
+		claude, err := agent.Find("claude")
 		if err == nil {
 			err = claude.Installed()
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fleet/internal/agent"
 	"fleet/internal/git"
 	"fleet/internal/master"
 	"fleet/internal/proc"
@@ -33,7 +34,7 @@ git ignores it. The settings of the run are in its fleet.env.`,
 	}
 	c.Flags().StringVar(&o.worktree, "worktree", "off", "off: workers share the checkout; on: each gets a worktree")
 	c.Flags().Lookup("worktree").NoOptDefVal = "on"
-	c.Flags().StringVar(&o.db, "db", "none", "scratch databases: none or docker")
+	c.Flags().StringVar(&o.db, "db", "none", "what fleet doctor looks for besides: none or docker")
 	c.Flags().StringVar(&o.brain, "brain", "claude", "the agent of workstreams that name none")
 	return c
 }
@@ -48,7 +49,7 @@ func (a *app) runInit(c *cobra.Command, slug string, o initOptions) error {
 	if o.db != "none" && o.db != "docker" {
 		return roster.Usagef("--db %s: want none or docker", o.db)
 	}
-	if _, err := findBrain(o.brain); err != nil {
+	if _, err := agent.Find(o.brain); err != nil {
 		return err
 	}
 	root, err := os.Getwd()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -58,6 +59,9 @@ func (a *app) runSpawn(ctx context.Context, ids []string, o spawnOptions) error 
 	}
 	plans := make([]master.Plan, len(ids))
 	for i, id := range ids { // all of them are sound before the first is started
+		if slices.Contains(ids[:i], id) {
+			return roster.Usagef("%s is named twice", id)
+		}
 		if plans[i], err = f.Plan(ctx, id, o.SpawnOptions); err != nil {
 			return err
 		}
@@ -68,9 +72,9 @@ func (a *app) runSpawn(ctx context.Context, ids []string, o spawnOptions) error 
 	case o.here && (len(ids) > 1 || o.spares > 0):
 		return roster.Usagef("--here takes one workstream, and no spares")
 	case o.here:
-		return a.spawnHere(ctx, f, plans[0])
+		return a.spawnHere(ctx, f, ids[0], o)
 	case o.noTmux:
-		return a.printCommands(ctx, f, plans, o.spares)
+		return a.printCommands(ctx, f, ids, o)
 	}
 	return a.spawnPanes(ctx, f, ids, o)
 }
@@ -85,26 +89,26 @@ func (a *app) printPlans(plans []master.Plan, spares int) error {
 	return nil
 }
 
-func (a *app) spawnHere(ctx context.Context, f *master.Fleet, p master.Plan) error {
-	l, err := f.Launch(ctx, p)
+func (a *app) spawnHere(ctx context.Context, f *master.Fleet, id string, o spawnOptions) error {
+	l, err := f.Launch(ctx, id, o.SpawnOptions)
 	if err != nil {
 		return err
 	}
-	code, err := f.RunPane(ctx, p.WS.ID, l.Epoch, l.Trust)
+	code, err := f.RunPane(ctx, id, l.Epoch, l.Trust)
 	if err == nil && code != 0 {
-		err = &codedError{code: code}
+		err = &codedError{code: exitGate, msg: fmt.Sprintf("the agent of %s ended with code %d", id, code)}
 	}
 	return err
 }
 
-func (a *app) printCommands(ctx context.Context, f *master.Fleet, plans []master.Plan, spares int) error {
-	for _, p := range plans {
-		l, err := f.Launch(ctx, p)
+func (a *app) printCommands(ctx context.Context, f *master.Fleet, ids []string, o spawnOptions) error {
+	for _, id := range ids {
+		l, err := f.Launch(ctx, id, o.SpawnOptions)
 		if err != nil {
 			return err
 		}
 		a.printCommand(l.Dir, f.PaneArgs(l))
-		for k := 1; k <= spares; k++ {
+		for k := 1; k <= o.spares; k++ {
 			a.printCommand(l.Dir, f.SpareArgs(l, k))
 		}
 	}

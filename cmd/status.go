@@ -2,8 +2,6 @@ package cmd
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -31,7 +29,7 @@ of its last sign of life, and its note. --tsv prints roster.tsv as it is.`,
 				return err
 			}
 			if tsv {
-				text, err := os.ReadFile(filepath.Join(d.Path, "roster.tsv"))
+				text, err := d.RosterText()
 				if err == nil {
 					_, err = a.out.Write(text)
 				}

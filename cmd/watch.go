@@ -55,9 +55,14 @@ func (a *app) runWatch(ctx context.Context, f *master.Fleet, o watchOptions) err
 	defer stop()
 	tick := time.NewTicker(time.Duration(o.poll) * time.Second)
 	defer tick.Stop()
+	before, err := f.Dir.Seen()
+	if err != nil {
+		return err
+	}
 	alarms := true
 	for {
-		done, err := a.scan(ctx, f, o.staleMin, alarms)
+		var done bool
+		before, done, err = a.scan(ctx, f, o.staleMin, alarms, before)
 		if errors.Is(err, fs.ErrNotExist) { // whichever of its files is missed first
 			err = roster.Dataf("%s is gone: the run dir was removed", f.Dir.Rel(f.Dir.Path))
 		}
@@ -78,17 +83,13 @@ func (a *app) runWatch(ctx context.Context, f *master.Fleet, o watchOptions) err
 	}
 }
 
-// scan looks at the roster once and prints what there is to say.
-func (a *app) scan(ctx context.Context, f *master.Fleet, staleMin int, alarms bool) (done bool, err error) {
+// scan looks at the roster once, prints what there is to say against what was seen
+// before, and returns and keeps what is seen now.
+func (a *app) scan(ctx context.Context, f *master.Fleet, staleMin int, alarms bool, before roster.Seen) (now roster.Seen, done bool, err error) {
 	if err := f.ReapGone(ctx); err != nil {
-		return false, err
-	}
-	before, err := f.Dir.Seen()
-	if err != nil {
-		return false, err
+		return nil, false, err
 	}
 	var lines []string
-	var now roster.Seen
 	err = f.Dir.View(ctx, func(s *roster.State) error {
 		if alarms {
 			lines = s.Alarms(staleMin)
@@ -102,15 +103,15 @@ func (a *app) scan(ctx context.Context, f *master.Fleet, staleMin int, alarms bo
 		return nil
 	})
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
 	for _, line := range lines {
 		if _, err := fmt.Fprintln(a.out, line); err != nil {
-			return false, err
+			return nil, false, err
 		}
 	}
 	if before != nil && len(lines) == 0 {
-		return done, nil
+		return now, done, nil
 	}
-	return done, f.Dir.SetSeen(now)
+	return now, done, f.Dir.SetSeen(now)
 }

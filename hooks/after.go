@@ -19,6 +19,10 @@ func (s *session) postToolUse(ctx context.Context) ([]byte, error) {
 	if s.in.ToolName == bashTool {
 		return s.afterShell(ctx, t)
 	}
+	tool := s.in.ToolName
+	if s.in.Event == "PostToolUseFailure" {
+		tool = "" // it has written nothing
+	}
 	keys, err := t.keys(s.in.ToolInput.paths())
 	if err != nil {
 		return nil, err
@@ -26,7 +30,7 @@ func (s *session) postToolUse(ctx context.Context) ([]byte, error) {
 	return nil, s.dir.Update(ctx, func(st *roster.State) error {
 		for _, k := range keys {
 			stamp, _ := t.stamp(k)
-			if err := st.FileWritten(s.ws, s.epoch, k, s.in.ToolName, stamp); err != nil {
+			if err := st.FileWritten(s.ws, s.epoch, k, tool, stamp); err != nil {
 				return err
 			}
 		}

@@ -13,21 +13,25 @@ import (
 // maxMatches bounds how many files of one glob are checked one by one.
 const maxMatches = 1000
 
-// expand gives the paths that a target of a shell command stands for in this tree.
-func expand(t tree, target shell.Target) []string {
+// expand gives the paths that a target of a shell command stands for in this tree,
+// and whether everything below them changes, too.
+func expand(t tree, target shell.Target) (paths []string, wholeTree bool) {
 	path := target.Path
 	if target.Into != "" && t.isDir(path) {
 		path = target.Into
 	}
 	if !target.Pattern {
-		return []string{path}
+		return []string{path}, target.Tree
 	}
 	matches, err := doublestar.FilepathGlob(path, doublestar.WithNoFollow())
-	if err != nil || len(matches) == 0 || len(matches) > maxMatches {
-		// As it stands it may be the very name of a file; what it would match is for the audit.
-		return []string{path}
+	switch {
+	case err != nil || len(matches) == 0:
+		return []string{path}, target.Tree // as it stands it may be the very name of a file
+	case len(matches) > maxMatches:
+		dir, _ := doublestar.SplitPattern(path)
+		return []string{dir}, true
 	}
-	return matches
+	return matches, target.Tree
 }
 
 // add puts a path of a shell command among the writes. What lies outside the tree

@@ -252,6 +252,17 @@ func TestWriteCheckWithoutTheLock(t *testing.T) {
 	wantDeny(t, out, "locked")
 }
 
+// An input that doesn't end is given up in time, and denied.
+func TestInputThatDoesNotEnd(t *testing.T) {
+	defer func(was time.Duration) { deadline = was }(deadline)
+	deadline = 50 * time.Millisecond
+	w := newWorld(t, nil)
+	r, hold := io.Pipe()
+	defer hold.Close()
+	out, _ := run([]string{preToolUse, "WS01"}, r, w.env("WS01", 1))
+	wantDeny(t, out, "no answer within")
+}
+
 // A panic is an error of ours, and denies with a reason.
 func TestPanicDenies(t *testing.T) {
 	w := newWorld(t, nil)
@@ -364,6 +375,17 @@ func TestBashGuard(t *testing.T) {
 	}
 }
 
+// A glob of very many files counts as the directory that it is in.
+func TestBashGuardManyMatches(t *testing.T) {
+	w := newWorld(t, nil)
+	check(t, os.Mkdir(filepath.Join(w.dir.Root, "many"), 0o755))
+	for i := range maxMatches + 1 {
+		check(t, os.WriteFile(filepath.Join(w.dir.Root, "many", strconv.Itoa(i)), nil, 0o644))
+	}
+	wantAllow(t, w.write("WS01", "many/7"))
+	wantDeny(t, w.bash("WS02", "rm many/*"), "many/7 is held by WS01")
+}
+
 // A write that no hook saw is found after the command, told once, and blamed on nobody else.
 func TestAuditFindsForeignWrite(t *testing.T) {
 	w := newWorld(t, nil)
@@ -400,6 +422,9 @@ func TestOperatorSession(t *testing.T) {
 	t.Chdir(w.dir.Root)
 	wantDeny(t, call(nil, "Write", `{"file_path":"a.go"}`), "held by WS01")
 	wantDeny(t, call(nil, "Bash", `{"command":"echo x > a.go"}`), "held by WS01")
+	check(t, os.Mkdir("api", 0o755))
+	wantAllow(t, w.write("WS01", "api/x.go"))
+	wantDeny(t, call(nil, "Bash", `{"command":"rm -rf api"}`), "api/x.go is held by WS01")
 	if out := call(nil, "Write", `{"file_path":"b.go"}`); out != "" {
 		t.Errorf("a free file: %q, want no opinion", out)
 	}

@@ -62,7 +62,7 @@ func Main(args []string, stdin io.Reader, stdout io.Writer, getenv func(string) 
 	if len(args) == 2 {
 		ws = args[1]
 	}
-	out, err := guarded(event, ws, stdin, getenv)
+	out, err := inTime(func(ctx context.Context) ([]byte, error) { return answerEvent(ctx, event, ws, stdin, getenv) })
 	if err != nil && event == preToolUse {
 		out = deny("fleet can't check this write, so it is refused: " + err.Error())
 	}
@@ -75,15 +75,36 @@ func Main(args []string, stdin io.Reader, stdout io.Writer, getenv func(string) 
 	return 0
 }
 
-// guarded turns a panic into an error, so that a fault of ours denies with a reason.
-func guarded(event, ws string, stdin io.Reader, getenv func(string) string) (out []byte, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			out, err = nil, fmt.Errorf("internal error: %v", r)
-		}
-	}()
+// inTime gives up waiting for an answer when the time is over, whatever takes it:
+// the lock, a file system, an input that doesn't end.
+func inTime(fn func(context.Context) ([]byte, error)) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	defer cancel()
+	type answer struct {
+		out []byte
+		err error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		var a answer
+		defer func() {
+			if r := recover(); r != nil { // a fault of ours denies, with a reason
+				a = answer{err: fmt.Errorf("internal error: %v", r)}
+			}
+			answers <- a
+		}()
+		a.out, a.err = fn(ctx)
+	}()
+	over := time.After(deadline + deadline/20) // later than ctx: who waits for the lock says so by itself
+	select {
+	case a := <-answers:
+		return a.out, a.err
+	case <-over:
+		return nil, fmt.Errorf("no answer within %s", deadline)
+	}
+}
+
+func answerEvent(ctx context.Context, event, ws string, stdin io.Reader, getenv func(string) string) (out []byte, err error) {
 	if ws == "" {
 		return operator(ctx, event, stdin, getenv)
 	}
@@ -162,20 +183,18 @@ func operatorCheck(ctx context.Context, dir *rundir.Dir, in input) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	keys, err := t.keys(in.ToolInput.paths())
+	var w writes
+	if in.ToolName == bashTool {
+		w, err = shellWrites(t, in.ToolInput.Command)
+	} else {
+		w.paths, err = t.keys(in.ToolInput.paths())
+	}
 	if err != nil {
 		return nil, err
 	}
-	if in.ToolName == bashTool {
-		w, err := shellWrites(t, in.ToolInput.Command)
-		if err != nil {
-			return nil, err
-		}
-		keys = w.paths
-	}
 	var denials []roster.Denial
 	err = dir.View(ctx, func(s *roster.State) error {
-		denials = s.CheckWrite(keys, dir.Alive)
+		denials = s.CheckWrite(w.paths, w.trees, dir.Alive)
 		return nil
 	})
 	if err != nil || len(denials) == 0 {

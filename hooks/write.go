@@ -126,8 +126,9 @@ func shellWrites(t tree, command string) (writes, error) {
 	}
 	var w writes
 	for _, target := range report.Writes {
-		for _, path := range expand(t, target) {
-			if err := w.add(t, path, target.Tree); err != nil {
+		paths, wholeTree := expand(t, target)
+		for _, path := range paths {
+			if err := w.add(t, path, wholeTree); err != nil {
 				return writes{}, err
 			}
 		}

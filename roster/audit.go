@@ -70,7 +70,7 @@ func (s *State) Audit(id string, epoch int, sh Shell) ([]ForeignWrite, error) {
 	}
 	var changed []Lease
 	for l := range s.Leases.All() {
-		if l.WS == id || l.Stamp == "" {
+		if l.WS == id || l.Stamp == "" || !s.sameTree(w, l.WS) {
 			continue
 		}
 		if now, at := sh.Stamp(l.Path); now != l.Stamp && (at == 0 || at >= sh.Since) {
@@ -84,6 +84,13 @@ func (s *State) Audit(id string, epoch int, sh Shell) ([]ForeignWrite, error) {
 		found = append(found, s.foreign(w, sh.Tool, l.Path, l.WS))
 	}
 	return found, nil
+}
+
+// sameTree reports whether a workstream works in the same checkout as w: in another
+// one the file of that name is another file.
+func (s *State) sameTree(w *Workstream, other string) bool {
+	o, err := s.Workstream(other)
+	return err == nil && o.Tree == w.Tree
 }
 
 func (s *State) foreign(w *Workstream, tool, path, holder string) ForeignWrite {

@@ -81,6 +81,16 @@ func TestAudit(t *testing.T) {
 	}
 }
 
+// A file of the same name in another checkout is another file.
+func TestAuditLeavesOtherTreesAlone(t *testing.T) {
+	s := working()
+	s.Workstreams[1].Tree = ".claude/worktrees/shop-ws02"
+	stamped(s, map[string]string{"b.go": "1:1"})
+	found, err := s.Audit("WS01", 1, Shell{Tool: "Bash", Stamp: disk{}.stamp})
+	must(t, err)
+	eq(t, "found", found, []ForeignWrite{})
+}
+
 // What a shell command wrote is told if it is another's, and in the ledger if it is one's own, asked for or not.
 func TestShellRan(t *testing.T) {
 	s := working()

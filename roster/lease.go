@@ -115,11 +115,19 @@ func (s *State) AcquireLeases(r WriteRequest) []Denial {
 }
 
 // CheckWrite answers for a session of the operator's, which takes no leases: only what a worker holds is denied.
-func (s *State) CheckWrite(paths []string, alive func(ws string) bool) []Denial {
+func (s *State) CheckWrite(paths, trees []string, alive func(ws string) bool) []Denial {
 	var denials []Denial
 	for _, p := range paths {
 		if l, held := s.Leases.Get(p); held && alive(l.WS) {
 			denials = append(denials, Denial{Path: p, Reason: DenyHeld, Holder: l.WS, HolderTask: l.Task})
+		}
+	}
+	if len(trees) == 0 {
+		return denials
+	}
+	for l := range s.Leases.All() {
+		if slices.ContainsFunc(trees, func(dir string) bool { return under(dir, l.Path) }) && alive(l.WS) {
+			denials = append(denials, Denial{Path: l.Path, Reason: DenyHeld, Holder: l.WS, HolderTask: l.Task})
 		}
 	}
 	return denials

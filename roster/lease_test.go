@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // race is a run in which WS01 and WS02 are at work and each holds and claims something.
@@ -166,7 +167,18 @@ func TestAcquireOwnAgain(t *testing.T) {
 	eq(t, "updated", row(t, s, "WS01").UpdatedAt, Time{}) // a write check leaves the roster alone
 }
 
-// CF-146: what a worker held that is gone is freed in the transition of who asks for it.
+// PAINS 106: a lease has no term. However long ago it was taken, and however quiet its worker is, it holds while that lives.
+func TestLeasesDoNotExpire(t *testing.T) {
+	s := race()
+	l, _ := s.Leases.Get("lib/two.go")
+	l.AcquiredAt = ago(365 * 24 * time.Hour)
+	s.Leases.Put(l)
+	row(t, s, "WS02").Heartbeat = 1
+	eq(t, "denials", s.AcquireLeases(ask("WS01", 1, everybody, "lib/two.go")), []Denial{{Path: "lib/two.go", Reason: DenyHeld, Holder: "WS02", HolderTask: "T2"}})
+	eq(t, "status of the holder", row(t, s, "WS02").Status, Working)
+}
+
+// CF-146, PAINS 99, 101: what a worker held that is gone is freed in the transition of who asks for it.
 func TestAcquireFromTheDead(t *testing.T) {
 	onlyOne := func(ws string) bool { return ws == "WS01" }
 	t.Run("a lease", func(t *testing.T) {
@@ -317,11 +329,11 @@ func TestAcquireMeansWork(t *testing.T) {
 func TestCheckWrite(t *testing.T) {
 	s := race()
 	before := clone(s)
-	eq(t, "denials", s.CheckWrite([]string{"lib/two.go", "new.go", "web/a.css", ".git/config", "lib/one.go"}, everybody), []Denial{
+	eq(t, "denials", s.CheckWrite([]string{"lib/two.go", "new.go", "web/a.css", ".git/config", "lib/one.go"}, nil, everybody), []Denial{
 		{Path: "lib/two.go", Reason: DenyHeld, Holder: "WS02", HolderTask: "T2"},
 		{Path: "lib/one.go", Reason: DenyHeld, Holder: "WS01", HolderTask: "T1"},
 	})
-	eq(t, "nobody alive", s.CheckWrite([]string{"lib/two.go"}, nobody), []Denial(nil))
+	eq(t, "nobody alive", s.CheckWrite([]string{"lib/two.go"}, []string{"lib"}, nobody), []Denial(nil))
 	same(t, s, before)
 	eq(t, "events", said(s), []string{})
 }

@@ -181,14 +181,16 @@ func (s *State) TurnFailed(id string, epoch int, reason string) error {
 	return nil
 }
 
-// FileWritten notes a write that has happened to a file that the workstream
-// holds, and what the file looks like now (see FileStamp).
+// FileWritten notes the end of a tool's write to a file that the workstream holds,
+// and what the file looks like now (see FileStamp). No tool means that it wrote nothing.
 func (s *State) FileWritten(id string, epoch int, path, tool, stamp string) error {
 	w, err := s.current(id, epoch)
 	if err != nil {
 		return err
 	}
-	s.Note(FileChanged, id, w.TaskID, map[string]any{"path": path, "tool": tool})
+	if tool != "" {
+		s.Note(FileChanged, id, w.TaskID, map[string]any{"path": path, "tool": tool})
+	}
 	if l, held := s.Leases.Get(path); held && l.WS == id {
 		l.Stamp = stamp
 		s.Leases.Put(l)

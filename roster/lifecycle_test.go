@@ -192,7 +192,7 @@ func TestEndsOfOneThatIsDone(t *testing.T) {
 	eq(t, "epoch", row(t, s, "WS01").Epoch, 1)
 }
 
-// A task is tried max_attempts times (CF-81, CF-82, CF-87); then it waits for a person.
+// A task is tried max_attempts times (CF-81, CF-82, CF-87, PAINS 102); then it waits for a person.
 func TestAttempts(t *testing.T) {
 	s := working()
 	die := func(epoch int) { t.Helper(); must(t, s.MarkDead("WS01", epoch, "gone")) }
@@ -403,6 +403,7 @@ func TestActivityLiftsAnError(t *testing.T) {
 	eq(t, "notes", row(t, s, "WS01").Notes, "")
 }
 
+// A prompt starts the first task that is pinned to its workstream and waits, and never one that runs (PAINS 107).
 func TestPromptSubmitted(t *testing.T) {
 	s := &State{
 		Now:         now,

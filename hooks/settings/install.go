@@ -122,7 +122,7 @@ func write(path string, doc map[string]any) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return renameio.WriteFile(path, text.Bytes(), 0o644)
+	return renameio.WriteFile(path, text.Bytes(), 0o644, renameio.WithExistingPermissions())
 }
 
 // hooksOf reads the hooks of a settings document as event → groups.
@@ -186,7 +186,7 @@ func isOurs(e any) bool {
 	m, _ := e.(map[string]any)
 	line, _ := m["command"].(string)
 	exe, _, ok := strings.Cut(line, "' hook ")
-	return ok && strings.HasPrefix(exe, "'") && strings.HasPrefix(filepath.Base(exe), "fleet")
+	return ok && strings.HasPrefix(exe, "'") && filepath.Base(exe) == "fleet"
 }
 
 // Commands returns fleet's commands in a settings file that Worker made.

@@ -13,8 +13,8 @@ const (
 	whyFiles  = "it throws away the changes of every worker of this checkout"
 	whyRefs   = "other workers rely on the refs of this repository"
 
-	useCommit = "Use `fleet commit`, which takes your own files alone."
-	useLand   = "Leave it to `fleet land`, which brings finished work into the base branch."
+	useCommit = "Leave your changes in the working tree; the master commits them."
+	useLand   = "Leave it to the master."
 	useNames  = "Name your own files."
 	useBranch = "Stay on this branch."
 )
@@ -83,7 +83,7 @@ func (w *walker) gitVerb(verb string, opts options, ops []field) {
 	case "worktree":
 		switch first {
 		case "add", "remove", "prune", "move", "repair":
-			w.trample("git worktree "+first, "fleet keeps the worktrees of a run", "Ask for one with `fleet spawn` or `fleet lane spawn`.")
+			w.trample("git worktree "+first, "fleet keeps the worktrees of a run", "Work where you are.")
 		}
 	case "branch":
 		if opts.has("D d delete M m move f force") {

@@ -20,7 +20,6 @@ type Brain struct {
 	Name    string
 	Program string // looked up in PATH; "" is fleet itself
 	Hooks   bool   // it calls fleet's hooks: writes are gated, and its turns report themselves
-	About   string // one line for people
 
 	args   func(Job) []string
 	trust  []string // KEY=VALUE that skips the question whether the folder is trusted
@@ -31,7 +30,6 @@ type Brain struct {
 
 // Job is one start of a worker.
 type Job struct {
-	WS       string
 	Name     string // shown by the agent where it can; unique among sessions
 	Mode     string // roster.Interactive or roster.Headless
 	Settings string // path of the hook settings made for this worker

@@ -6,7 +6,7 @@ import "os"
 // agent would call: for demos and tests, without a key or a network.
 func scripted() Brain {
 	return Brain{
-		Name: "scripted", Hooks: true, About: "plays briefs/<WS>.script.json through the real hooks; no model, no network",
+		Name: "scripted", Hooks: true,
 		draft: promptDraft,
 		args: func(j Job) []string {
 			return []string{"play", "--settings", j.Settings, "--script", j.Script, j.Prompt}
@@ -21,7 +21,7 @@ func shell() Brain {
 		program = "/bin/sh"
 	}
 	return Brain{
-		Name: "shell", Program: program, About: "your shell in a pane; its writes are not gated",
+		Name: "shell", Program: program,
 		args: func(Job) []string { return nil },
 	}
 }

@@ -9,12 +9,8 @@ import (
 // claude is Claude Code. It runs in the permission mode in which silence is a
 // no, so that a hook that fails to answer stops the write.
 func claude(name, model string) Brain {
-	about := "Claude Code"
-	if model != "" {
-		about += " with --model " + model
-	}
 	return Brain{
-		Name: name, Program: "claude", Hooks: true, About: about,
+		Name: name, Program: "claude", Hooks: true,
 		args:   func(j Job) []string { return claudeArgs(j, model) },
 		trust:  []string{"CLAUDE_CODE_SANDBOXED=1"},
 		unset:  claudeSession,

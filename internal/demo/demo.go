@@ -53,7 +53,7 @@ func Run(ctx context.Context, o Options) (ok bool, err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	home, err := os.MkdirTemp("", "fleet-demo-")
+	home, err := os.MkdirTemp("/tmp", "fleet-demo-") // short, for the path of a socket is limited
 	if err != nil {
 		return false, err
 	}

@@ -72,7 +72,7 @@ func (w *world) runAgent(ws string) {
 	brain, err := agent.Find("claude")
 	check(w.t, err)
 	c := brain.Command(w.exe, agent.Job{
-		WS: ws, Name: ws, Mode: roster.Headless, Settings: w.dir.HookSettings(ws), Prompt: "read " + w.dir.Brief(ws) + " and start",
+		Name: ws, Mode: roster.Headless, Settings: w.dir.HookSettings(ws), Prompt: "read " + w.dir.Brief(ws) + " and start",
 	})
 	program, err := exec.LookPath(claudeBin)
 	check(w.t, err)

@@ -42,9 +42,12 @@ func (f *Fleet) Socket() string {
 
 // Tmux is the server that the run's panes are on.
 func (f *Fleet) Tmux() (*tmux.Server, error) {
-	server, err := tmux.New(f.Run, f.Socket(), f.Dir.Config.TmuxConf)
+	var server *tmux.Server
+	var err error
 	if f.Dir.Config.Tmux == "current" {
 		server, err = tmux.Current(f.Run, os.Getenv("TMUX"))
+	} else {
+		server, err = tmux.New(f.Run, f.Socket(), f.Dir.Config.TmuxConf)
 	}
 	if err != nil {
 		return nil, roster.Dataf("%v", err).Hinted("fleet.env has FLEET_TMUX=%s", f.Dir.Config.Tmux)
@@ -52,7 +55,7 @@ func (f *Fleet) Tmux() (*tmux.Server, error) {
 	return server, nil
 }
 
-// Pane returns the newest pane of a workstream that still runs its wrapper, or false.
+// Pane returns the pane of a workstream whose program still runs, or false.
 func (f *Fleet) Pane(ctx context.Context, ws string) (tmux.Pane, bool, error) {
 	panes, err := f.panes(ctx, ws)
 	if err != nil {
@@ -66,7 +69,7 @@ func (f *Fleet) Pane(ctx context.Context, ws string) (tmux.Pane, bool, error) {
 	return tmux.Pane{}, false, nil
 }
 
-// panes lists the panes that this run made for a workstream, the newest incarnation first.
+// panes lists the panes that this run made for a workstream.
 func (f *Fleet) panes(ctx context.Context, ws string) ([]tmux.Pane, error) {
 	server, err := f.Tmux()
 	if err != nil {

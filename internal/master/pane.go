@@ -31,6 +31,7 @@ func (f *Fleet) RunPane(ctx context.Context, ws string, epoch int, trust bool) (
 		return 0, err
 	}
 	defer release()
+	ctx = context.WithoutCancel(ctx) // an interrupt is for the agent; what ends us is passed on below
 	w, err := f.Dir.Workstream(ctx, ws)
 	if err != nil {
 		return 0, err
@@ -43,13 +44,13 @@ func (f *Fleet) RunPane(ctx context.Context, ws string, epoch int, trust bool) (
 		return 0, err
 	}
 	exit, err := f.runAgent(ctx, brain, &w, agent.Job{
-		Name: f.Dir.Slug() + "-" + w.Name, Prompt: FirstPrompt(f, &w), Trust: trust,
+		Name: f.Dir.Slug() + "-" + w.Name, Prompt: f.firstPrompt(ws), Trust: trust,
 		Script: f.Dir.Script(ws),
 	})
 	if err != nil {
 		exit = roster.Exit{Code: -1, LastLines: err.Error()}
 	}
-	recordErr := f.Dir.Update(context.WithoutCancel(ctx), func(s *roster.State) error { return s.WorkerExited(ws, epoch, exit) })
+	recordErr := f.Dir.Update(ctx, func(s *roster.State) error { return s.WorkerExited(ws, epoch, exit) })
 	if stale := (*roster.StaleEpochError)(nil); errors.As(recordErr, &stale) {
 		recordErr = nil // somebody was quicker to declare it dead
 	}
@@ -58,7 +59,7 @@ func (f *Fleet) RunPane(ctx context.Context, ws string, epoch int, trust bool) (
 
 // runAgent starts the agent and waits for its end.
 func (f *Fleet) runAgent(ctx context.Context, b agent.Brain, w *roster.Workstream, j agent.Job) (roster.Exit, error) {
-	j.WS, j.Mode, j.Settings = w.ID, w.Mode, f.Dir.HookSettings(w.ID)
+	j.Mode, j.Settings = w.Mode, f.Dir.HookSettings(w.ID)
 	c := b.Command(f.Exe, j)
 	cmd := exec.Command(c.Args[0], c.Args[1:]...)
 	cmd.Dir = f.Dir.Tree(w)
@@ -70,6 +71,7 @@ func (f *Fleet) runAgent(ctx context.Context, b agent.Brain, w *roster.Workstrea
 	}
 	defer closeLog()
 	cmd.Stderr = stderr
+	cmd.WaitDelay = time.Second // what the agent left in the background may keep its stderr
 	// Interrupts typed at the terminal reach the agent itself, which shares our process
 	// group; we only must not die of them. The others are passed on.
 	signals := make(chan os.Signal, 4)
@@ -81,13 +83,13 @@ func (f *Fleet) runAgent(ctx context.Context, b agent.Brain, w *roster.Workstrea
 	if !b.Hooks {
 		err = f.Dir.Update(ctx, func(s *roster.State) error { return s.SessionUp(w.ID, w.Epoch, "", "pane") })
 	}
-	exit := f.waitAgent(ctx, cmd, signals)
-	exit.LastLines = f.ownLastLines(context.WithoutCancel(ctx), w.ID)
+	exit := waitAgent(cmd, signals)
+	exit.LastLines = f.ownLastLines(ctx, w.ID)
 	return exit, err
 }
 
 // waitAgent waits for the end of the agent, and ends it when we are asked to end.
-func (f *Fleet) waitAgent(ctx context.Context, cmd *exec.Cmd, signals <-chan os.Signal) (exit roster.Exit) {
+func waitAgent(cmd *exec.Cmd, signals <-chan os.Signal) (exit roster.Exit) {
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
 	var kill <-chan time.Time
@@ -98,15 +100,11 @@ func (f *Fleet) waitAgent(ctx context.Context, cmd *exec.Cmd, signals <-chan os.
 			kill = time.After(stopGrace)
 		}
 	}
-	canceled := ctx.Done()
 	for {
 		select {
 		case <-done:
 			exit.Code = exitCode(cmd.ProcessState)
 			return exit
-		case <-canceled:
-			canceled = nil
-			stop()
 		case s := <-signals:
 			if s == syscall.SIGTERM || s == syscall.SIGHUP {
 				stop()
@@ -145,9 +143,9 @@ func (f *Fleet) workerEnv(env []string, w *roster.Workstream, c agent.Command) [
 	return append(kept, set...)
 }
 
-// FirstPrompt is the one thin line with which a worker starts.
-func FirstPrompt(f *Fleet, w *roster.Workstream) string {
-	return fmt.Sprintf("read %s and start; coordinate only through fleet", f.Dir.Brief(w.ID))
+// firstPrompt is the one thin line with which a worker starts.
+func (f *Fleet) firstPrompt(ws string) string {
+	return fmt.Sprintf("read %s and start; coordinate only through fleet", f.Dir.Brief(ws))
 }
 
 // stderrLog gives a headless agent a log for its errors; an interactive one has the terminal.

@@ -105,7 +105,7 @@ func (f *Fleet) ready(ctx context.Context, server *tmux.Server, ws string) (targ
 	switch {
 	case err != nil:
 		return target{}, err
-	case !ok || !f.Dir.Alive(ws):
+	case !ok || pane.Tags.Epoch != w.Epoch || pane.PID != f.Dir.LivePID(ws): // or something else runs in it now
 		return target{}, roster.Refusef("%s has no worker that could take a message", ws).Hinted("fleet spawn %s", ws)
 	case !brain.Hooks:
 		return target{}, roster.Refusef("%s runs %s, which would run the message instead of reading it", ws, w.Brain)

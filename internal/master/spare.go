@@ -10,8 +10,8 @@ import (
 )
 
 // A spare is an agent without a task that stands by in a pane. It bears the
-// identity of its workstream with incarnation 0, which never is the present one:
-// until a handoff makes it the worker, every write of its is refused.
+// identity of its workstream with incarnation 0, which never is the present one,
+// so every write of its is refused.
 const spareEpoch = 0
 
 // SpawnSpare opens the k-th spare of a worker that was started.
@@ -20,6 +20,11 @@ func (f *Fleet) SpawnSpare(ctx context.Context, l Launched, k int) error {
 	if err != nil {
 		return err
 	}
+	unlock, err := f.Dir.Exclusive(ctx, spawnLock)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	_, err = server.Open(ctx, tmux.PaneSpec{
 		Session: f.Session(), Window: "spares", Dir: l.Dir, Args: f.SpareArgs(l, k),
 		Tags: tmux.Tags{Run: f.Dir.Path, WS: fmt.Sprintf("%s-spare%d", l.WS.ID, k), Epoch: spareEpoch},

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"fleet/hooks/settings"
 	"fleet/internal/agent"
@@ -111,8 +112,25 @@ type Launched struct {
 	Pane  string // once it has one
 }
 
-// Launch registers a new incarnation of a worker: its tree, its hook settings, its epoch.
-func (f *Fleet) Launch(ctx context.Context, p Plan) (Launched, error) {
+// Launch registers a new incarnation of a worker whose program somebody else will start.
+func (f *Fleet) Launch(ctx context.Context, ws string, o SpawnOptions) (Launched, error) {
+	unlock, err := f.Dir.Exclusive(ctx, spawnLock)
+	if err != nil {
+		return Launched{}, err
+	}
+	defer unlock()
+	p, err := f.Plan(ctx, ws, o)
+	if err != nil {
+		return Launched{}, err
+	}
+	return f.launch(ctx, p)
+}
+
+// spawnLock keeps two starts apart, of one workstream above all.
+const spawnLock = "spawn"
+
+// launch makes what a plan needs, its tree and its hook settings, and begins a new epoch.
+func (f *Fleet) launch(ctx context.Context, p Plan) (Launched, error) {
 	l := Launched{Plan: p}
 	if p.Branch != "" {
 		if err := f.makeTree(ctx, p); err != nil {
@@ -135,20 +153,18 @@ func (f *Fleet) Launch(ctx context.Context, p Plan) (Launched, error) {
 	})
 }
 
-// makeTree makes the worktree of a plan, one at a time: git fails now and then
-// when it reads the list of worktrees while another one is being made.
+// makeTree makes the worktree of a plan. A checkout of a large repository takes its time.
 func (f *Fleet) makeTree(ctx context.Context, p Plan) error {
-	unlock, err := f.Dir.Exclusive(ctx, "worktree")
-	if err != nil {
-		return err
-	}
-	defer unlock()
+	ctx, cancel := context.WithTimeout(ctx, treeTimeout)
+	defer cancel()
 	g := git.In(f.Run, f.Dir.Root)
 	if err := g.Exclude(ctx, "/"+f.Dir.Config.WorktreeRoot+"/"); err != nil {
 		return err
 	}
 	return g.AddWorktree(ctx, p.Dir, p.Branch)
 }
+
+const treeTimeout = 10 * time.Minute
 
 // PaneArgs is the command that runs in a worker's pane.
 func (f *Fleet) PaneArgs(l Launched) []string {
@@ -166,7 +182,7 @@ func (f *Fleet) Spawn(ctx context.Context, ws string, o SpawnOptions) (Launched,
 	if err != nil {
 		return Launched{}, err
 	}
-	unlock, err := f.Dir.Exclusive(ctx, "spawn")
+	unlock, err := f.Dir.Exclusive(ctx, spawnLock)
 	if err != nil {
 		return Launched{}, err
 	}
@@ -181,7 +197,7 @@ func (f *Fleet) Spawn(ctx context.Context, ws string, o SpawnOptions) (Launched,
 	if err := f.clearPanes(ctx, server, ws); err != nil {
 		return Launched{}, err
 	}
-	l, err := f.Launch(ctx, p)
+	l, err := f.launch(ctx, p)
 	if err != nil {
 		return l, err
 	}

@@ -25,9 +25,10 @@ func (f *Fleet) Stop(ctx context.Context, ws string) (ran bool, err error) {
 		if err := f.end(ctx, ws, pid); err != nil {
 			return true, err
 		}
-		// A wrapper that was killed has recorded nothing.
+	}
+	if f.Dir.Died(ws) { // and has perhaps recorded nothing, now or long ago
 		if err := f.Reap(ctx, ws, w.Epoch); err != nil {
-			return true, err
+			return ran, err
 		}
 	}
 	return ran, f.removePanes(ctx, ws)
@@ -43,8 +44,8 @@ func (f *Fleet) end(ctx context.Context, ws string, pid int) error {
 		wait, cancel := context.WithTimeout(ctx, stopTimeout)
 		err := f.awaitGone(wait, ws)
 		cancel()
-		if err == nil {
-			return nil
+		if err == nil || ctx.Err() != nil { // whoever interrupts us has not asked for a kill
+			return err
 		}
 	}
 	return fmt.Errorf("stop %s: process %d does not end", ws, pid)
@@ -80,13 +81,14 @@ func (f *Fleet) StopAll(ctx context.Context, stopped func(ws string)) error {
 		return err
 	}
 	for _, id := range ids {
-		ran, err := f.Stop(ctx, id)
-		if err != nil {
-			return err
-		}
-		if ran {
+		ran, stopErr := f.Stop(ctx, id)
+		err = errors.Join(err, stopErr)
+		if ran && stopErr == nil {
 			stopped(id)
 		}
+	}
+	if err != nil {
+		return err
 	}
 	server, err := f.Tmux()
 	if err != nil {

@@ -72,7 +72,9 @@ func (f *Fleet) AwaitUp(ctx context.Context, l Launched) (Up, error) {
 		return up, err
 	case dialog := <-dialogs:
 		cancel()
-		<-events
+		if err := <-events; errors.Is(err, errUp) {
+			return up, nil // it came up, or ended, all the same
+		}
 		err := f.Dir.Update(context.WithoutCancel(ctx), func(s *roster.State) error {
 			return s.NeedsPerson(l.WS.ID, l.Epoch, "dialog", dialog)
 		})

@@ -38,7 +38,7 @@ func settings() []setting {
 	return []setting{
 		{
 			"FLEET_WORKTREE", "off", offOn,
-			"off: all workers share the main checkout, kept apart by leases.\non: each worker gets a git worktree and a branch fleet/<slug>-<WS> of its own.",
+			"off: all workers share the main checkout, kept apart by leases.\non: each worker gets a git worktree and a branch fleet/<WS> of its own.",
 			onOff(func(c *Config, on bool) { c.Worktree = on }),
 		},
 		{
@@ -49,7 +49,7 @@ func settings() []setting {
 		{
 			"FLEET_DB", "none",
 			[]string{"none", "docker"},
-			"Scratch databases for workstreams: none, or docker (fleet doctor then looks for it).",
+			"Whether workstreams use scratch databases in docker, which fleet doctor then looks for: none or docker.",
 			func(c *Config, v string) { c.DB = v },
 		},
 		{
@@ -80,7 +80,7 @@ func settings() []setting {
 		},
 		{
 			"FLEET_TMUX_CONF", "", nil,
-			"Configuration file of the own server, such as your ~/.tmux.conf. Empty: none.",
+			"Absolute path of a configuration file for the own server, such as your .tmux.conf. Empty: none.",
 			func(c *Config, v string) { c.TmuxConf = v },
 		},
 	}

@@ -269,7 +269,7 @@ func TestSeen(t *testing.T) {
 	fails(t, err, roster.Data, ".watch.state: malformed")
 }
 
-// Who only looks writes nothing: no file of the run is made, changed or replaced.
+// PAINS 100, CFN-22: who only looks writes nothing: no file of the run is made, changed or replaced.
 func TestReadersWriteNothing(t *testing.T) {
 	d := atWork(t)
 	before := inodes(t, d)

@@ -59,7 +59,7 @@ func lastLine(f io.ReaderAt, size int64) (line []byte, offset int64, err error) 
 		from := max(0, size-window)
 		buf := make([]byte, size-from)
 		n, err := f.ReadAt(buf, from)
-		if err != nil && !errors.Is(err, io.EOF) { // an EOF: the file has become shorter
+		if ignoreEOF(err) != nil { // an EOF: the file has become shorter
 			return nil, 0, err
 		}
 		end := bytes.LastIndexByte(buf[:n], '\n')
@@ -135,11 +135,12 @@ func (d *Dir) Events(after int64) iter.Seq2[roster.Event, error] {
 
 func eventsAfter(f io.ReaderAt, size, after int64, yield func(roster.Event, error) bool) {
 	c := cursor{file: f, after: after}
-	if err := c.seek(size); err != nil {
+	switch err := c.seek(size); {
+	case err == nil:
+		c.each(yield)
+	case !errors.Is(err, io.EOF):
 		yield(roster.Event{}, err)
-		return
 	}
-	c.each(yield)
 }
 
 // cursor reads events after an id from an open log.
@@ -149,7 +150,8 @@ type cursor struct {
 	offset int64
 }
 
-// seek moves to the first event after the id.
+// seek moves to the first event after the id, or to where it will be. io.EOF says
+// that this can't be told yet, since the line before it is still being written.
 func (c *cursor) seek(size int64) (err error) {
 	if c.after <= 0 {
 		return nil
@@ -167,39 +169,40 @@ func (c *cursor) seek(size int64) (err error) {
 	return err
 }
 
-// idFrom is the id of the first whole line that starts at or after an offset, 0 past the last.
+// idFrom is the id of the first line that starts behind an offset, 0 past the last or where it is torn.
 func (c *cursor) idFrom(offset int64) (int64, error) {
 	start, err := c.lineFrom(offset)
 	if err != nil {
-		return 0, err
+		return 0, ignoreEOF(err)
 	}
 	head := make([]byte, 32)
 	n, err := c.file.ReadAt(head, start)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return 0, err
-	}
-	return eventID(head[:n]), nil
+	return eventID(head[:n]), ignoreEOF(err)
 }
 
-// lineFrom is the offset of the first line that starts at or after offset.
+func ignoreEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// lineFrom is the offset at which the first line behind an offset starts; the
+// first line of all is behind 0. The error is io.EOF if the line at the offset has no end yet.
 func (c *cursor) lineFrom(offset int64) (int64, error) {
 	if offset == 0 {
 		return 0, nil
 	}
-	offset-- // a newline here means that the line starts where we were asked
 	buf := make([]byte, 4096)
 	for {
 		n, err := c.file.ReadAt(buf, offset)
 		if i := bytes.IndexByte(buf[:n], '\n'); i >= 0 {
 			return offset + int64(i) + 1, nil
 		}
-		offset += int64(n)
-		if errors.Is(err, io.EOF) {
-			return offset, nil
-		}
 		if err != nil {
 			return 0, err
 		}
+		offset += int64(n)
 	}
 }
 

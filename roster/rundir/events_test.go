@@ -67,6 +67,41 @@ func TestEventsAfter(t *testing.T) {
 	})
 }
 
+// growing is a log that gets longer whenever somebody reads it.
+type growing struct {
+	text  string
+	shown int
+	more  func() int
+}
+
+func (g *growing) ReadAt(p []byte, off int64) (int, error) {
+	n, err := strings.NewReader(g.text[:g.shown]).ReadAt(p, off)
+	g.shown = min(len(g.text), g.shown+g.more())
+	return n, err
+}
+
+// However a log grows while it is read, no event is passed over: those that a reader gets follow its id without a gap.
+func TestEventsAfterInAGrowingLog(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lengths := rapid.SliceOfN(rapid.SampledFrom([]int{0, 1, 30, 4000, 5000}), 1, 12).Draw(t, "lengths")
+		text := log(t, lengths...)
+		size := rapid.IntRange(0, len(text)).Draw(t, "size")
+		after := rapid.Int64Range(0, int64(len(lengths))).Draw(t, "after")
+		whole := int64(strings.Count(text[:size], "\n"))
+		g := &growing{text, size, func() int { return rapid.IntRange(0, 300).Draw(t, "more") }}
+		last := after
+		eventsAfter(g, int64(size), after, func(e roster.Event, err error) bool {
+			if last++; err != nil || e.ID != last {
+				t.Fatalf("event %d after %d, %v", e.ID, last-1, err)
+			}
+			return true
+		})
+		if last < whole {
+			t.Fatalf("the last event was %d, and %d were there before", last, whole)
+		}
+	})
+}
+
 // A torn line must not be taken for one of a smaller id, which would lead the search astray.
 func TestEventsAfterWithATornID(t *testing.T) {
 	text := log(t, make([]int, 1234)...) + `{"id":12`

@@ -14,7 +14,7 @@ import (
 )
 
 // pollEvery is the safety net under the file notifications, which the system may drop or refuse.
-const pollEvery = 2 * time.Second
+var pollEvery = 2 * time.Second
 
 // Follow calls fn with every event after an id, those that are there and then
 // those to come, until fn returns an error, the context ends or the run dir is
@@ -62,8 +62,8 @@ func (d *Dir) Changes(subdirs ...string) (wake <-chan struct{}, stop func()) {
 	if err != nil {
 		w = &fsnotify.Watcher{} // nil channels: only the ticker speaks
 	}
+	tick := time.NewTicker(pollEvery)
 	go func() {
-		tick := time.NewTicker(pollEvery)
 		defer tick.Stop()
 		for {
 			select {

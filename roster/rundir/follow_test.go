@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"testing"
+	"time"
 
 	"fleet/roster"
 )
@@ -87,17 +88,21 @@ func TestFollowADamagedLog(t *testing.T) {
 
 // Changes wakes for the run dir and for the subdirectories that are named.
 func TestChanges(t *testing.T) {
-	t.Parallel()
 	d := atWork(t)
 	wake, stop := d.Changes("live")
 	defer stop()
 	update(t, d, func(s *roster.State) error { return s.Heartbeat("WS01", "x") })
 	<-wake
-	release, err := d.HoldLife("WS01")
-	must(t, err)
-	defer release()
+	write(t, d.liveFile("WS01"), "x")
 	<-wake
-	nowhere, stopNowhere := d.Changes("no such directory") // then there is the clock
-	<-nowhere
-	stopNowhere()
+}
+
+// Where the system tells of nothing, there is the clock.
+func TestChangesByTheClock(t *testing.T) {
+	defer func(was time.Duration) { pollEvery = was }(pollEvery)
+	pollEvery = time.Millisecond
+	wake, stop := newRun(t).Changes("no such directory")
+	defer stop()
+	<-wake
+	<-wake
 }

@@ -34,6 +34,9 @@ func fullChild(args []string) error {
 	before, err := texts(d)
 	_, pending := before[txFile]
 	for room := uint64(0); err == nil; room += 13 {
+		if room > 1<<16 {
+			return errors.New("however much room there is, it fails")
+		}
 		limit(room)
 		failed := d.Update(ctx, transitions[args[1]])
 		limit(1 << 40)

@@ -98,6 +98,7 @@ func FuzzEvents(f *testing.F) {
 	f.Add(log(f, 0, 5, 500), int64(1))
 	f.Add(log(f, 0, 0)+`{"id":3`, int64(2))
 	f.Add(log(f, 0)+"\n{}\n"+log(f, 0), int64(0))
+	f.Add(log(f, 0, 0)+log(f, 0, 0, 0), int64(0))
 	f.Fuzz(func(t *testing.T, text string, after int64) {
 		last, failed := after, false
 		eventsAfter(strings.NewReader(text), int64(len(text)), after, func(e roster.Event, err error) bool {

@@ -160,7 +160,7 @@ func TestHammer(t *testing.T) {
 	}()
 	last := int64(0)
 	for looks := 0; ; looks++ {
-		must(t, d.View(t.Context(), sound))
+		must(t, d.View(patient(t.Context()), sound))
 		must(t, legible(d))
 		id, err := d.LastEvent()
 		must(t, err)
@@ -207,6 +207,44 @@ func raceChild(args []string) error {
 		}
 	}
 	return nil
+}
+
+// CF-146, PAINS 99, 101: the lease of a worker that was killed goes to the next who asks, in one
+// transaction with its burial, and what the dead one still sends is refused.
+func TestLeaseOfAKilledWorker(t *testing.T) {
+	d := atWork(t)
+	holder := child(t, "live", d.Path, "WS01")
+	in, err := holder.StdinPipe()
+	must(t, err)
+	defer func() { _ = in.Close() }()
+	out, err := holder.StdoutPipe()
+	must(t, err)
+	must(t, holder.Start())
+	_, err = bufio.NewReader(out).ReadString('\n')
+	must(t, err)
+	denials, err := check(t.Context(), d, "WS02", 1, "a.go")
+	must(t, err)
+	eq(t, "while it lives", denials, []roster.Denial{{Path: "a.go", Reason: roster.DenyHeld, Holder: "WS01", HolderTask: "WS01"}})
+
+	must(t, holder.Process.Kill())
+	wasKilled(t, holder.Wait())
+	before, err := d.LastEvent()
+	must(t, err)
+	denials, err = check(t.Context(), d, "WS02", 1, "a.go")
+	must(t, err)
+	eq(t, "once it is gone", denials, []roster.Denial(nil))
+	var told []roster.EventType
+	var at []roster.Time
+	for e, err := range d.Events(before) {
+		must(t, err)
+		told, at = append(told, e.Type), append(at, e.At)
+	}
+	eq(t, "told", told, []roster.EventType{roster.WorkerExited, roster.LeaseReleased, roster.TaskRequeued, roster.StatusChanged, roster.LeaseAcquired})
+	eq(t, "one transaction", at[0], at[4])
+	denials, err = check(t.Context(), d, "WS01", 1, "c.go")
+	must(t, err)
+	eq(t, "the zombie", denials, []roster.Denial{{Path: "c.go", Reason: roster.DenyStale}})
+	eq(t, "leases", look(t, d).Leases, []string{"b.go WS02", "a.go WS02"})
 }
 
 // CF-145, and the race of PAINS 105: of 32 processes that ask for one path, one gets it, the others are told who, and the table has one row.

@@ -17,6 +17,9 @@ import (
 // LockTimeout is how long a caller waits for the lock when its context has no deadline.
 const LockTimeout = 5 * time.Second
 
+// exclusiveTimeout is how long the same for a longer step is waited for.
+const exclusiveTimeout = time.Minute
+
 // ErrBusy says that the lock could not be had in time.
 var ErrBusy = errors.New("the run dir is locked by another process")
 
@@ -37,6 +40,8 @@ func (d *Dir) acquire(ctx context.Context, exclusive bool) (unlock func(), err e
 // Exclusive takes a lock of its own name, for a step that is longer than a
 // transition: starting a worker, typing into a pane.
 func (d *Dir) Exclusive(ctx context.Context, name string) (unlock func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, exclusiveTimeout)
+	defer cancel()
 	return wait(ctx, filepath.Join(d.Path, "live", "."+name+".lock"), os.O_CREATE|os.O_RDONLY, true)
 }
 

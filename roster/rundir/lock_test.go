@@ -70,7 +70,7 @@ func TestLockIsShared(t *testing.T) {
 	three() // harmless
 }
 
-// CFN-20: a lock that can't be had at all is an error, and not a reason to go on without it.
+// CFN-20, CF-67: a lock that can't be had at all is an error, and not a reason to go on without it.
 func TestLockThatIsMissing(t *testing.T) {
 	d := atWork(t)
 	must(t, os.Remove(d.file(lockFile)))
@@ -209,6 +209,9 @@ func TestLivePIDIsTheHolders(t *testing.T) {
 		}
 	}
 	looking()
+	for !d.Alive("WS01") {
+		<-wake // taking the lock is an event, too
+	}
 	must(t, <-held)
 	defer release()
 	eq(t, "pid", d.LivePID("WS01"), os.Getpid())

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -35,6 +36,7 @@ var children = map[string]func(args []string) error{
 }
 
 func TestMain(m *testing.M) {
+	pollEvery = time.Hour // what is to be seen at once must not be seen by the clock
 	part := os.Getenv(envChild)
 	if part == "" {
 		os.Exit(m.Run())
@@ -130,7 +132,7 @@ func acquire(s *roster.State, ws string, epoch int, paths ...string) error {
 
 func update(t *testing.T, d *Dir, fn func(*roster.State) error) {
 	t.Helper()
-	must(t, d.Update(t.Context(), fn))
+	must(t, d.Update(patient(t.Context()), fn))
 }
 
 // texts are those of the run's files by name, hidden ones as well.
@@ -174,7 +176,7 @@ type snapshot struct {
 func look(t *testing.T, d *Dir) snapshot {
 	t.Helper()
 	var sn snapshot
-	must(t, d.View(t.Context(), func(s *roster.State) error {
+	must(t, d.View(patient(t.Context()), func(s *roster.State) error {
 		for _, w := range s.Workstreams {
 			sn.Rows = append(sn.Rows, fmt.Sprint(w.ID, " ", w.Status, " ", w.Epoch, " ", w.TaskID, " ", w.Claims, " ", w.Notes))
 		}
@@ -219,7 +221,7 @@ func logged(t *testing.T, d *Dir) []roster.Event {
 		}
 	}
 	table := make(map[string]string)
-	must(t, d.View(t.Context(), func(s *roster.State) error {
+	must(t, d.View(patient(t.Context()), func(s *roster.State) error {
 		for l := range s.Leases.All() {
 			table[l.Path] = l.WS
 		}
@@ -336,7 +338,14 @@ func fails(t *testing.T, err error, kind roster.Kind, says string) {
 // opened is for children: the run dir of their first argument.
 func opened(args []string) (*Dir, context.Context, error) {
 	d, err := Open(args[0])
-	return d, context.Background(), err
+	return d, patient(context.Background()), err
+}
+
+// patient waits long for the lock: a busy machine is no failure.
+func patient(ctx context.Context) context.Context {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	_ = cancel // the process ends before
+	return ctx
 }
 
 var _ io.ReaderAt = (*meter)(nil)

@@ -120,7 +120,7 @@ func TestParse(t *testing.T) {
 		lines("path|ws_id|task_id|epoch|tool|acquired_at|stamp|colour", "new|WS02||0||||", "b|WS01||0||||blue"))
 }
 
-// What can't be read without guessing is an error that names the line.
+// CFN-23: what can't be read without guessing, a status beyond the closed list above all, is an error that names the line.
 func TestParseRefuses(t *testing.T) {
 	head := "ws_id|name|task|status|claims|heartbeat|epoch|updated_at"
 	for name, c := range map[string]struct{ in, says string }{
@@ -274,7 +274,7 @@ func TestUnreadableLeases(t *testing.T) {
 			before := files(t, d)
 			for _, fn := range []func(*roster.State) error{
 				func(s *roster.State) error { // an operator's write
-					s.CheckWrite([]string{"a.go", "b.go"}, func(string) bool { return true })
+					s.CheckWrite([]string{"a.go", "b.go"}, nil, func(string) bool { return true })
 					return everyLease(s)
 				},
 				func(s *roster.State) error { // a worker's

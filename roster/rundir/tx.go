@@ -175,10 +175,7 @@ func (d *Dir) append(a tail, durable bool) error {
 	if err != nil {
 		return err
 	}
-	// Readers take no lock here, so the file never gets shorter than what they may have seen.
-	if _, err = f.WriteAt([]byte(a.Text), a.Offset); err == nil {
-		err = f.Truncate(a.Offset + int64(len(a.Text)))
-	}
+	_, err = f.WriteAt([]byte(a.Text), a.Offset)
 	if err == nil && durable {
 		err = f.Sync()
 	}

@@ -60,6 +60,9 @@ func (d *Dir) View(ctx context.Context, fn func(*roster.State) error) error {
 	return errors.Join(fn(&l.state), l.leases.err)
 }
 
+// RosterText is roster.tsv as it is.
+func (d *Dir) RosterText() ([]byte, error) { return os.ReadFile(d.file(rosterFile)) }
+
 // Workstream returns a copy of one row.
 func (d *Dir) Workstream(ctx context.Context, id string) (w roster.Workstream, err error) {
 	err = d.View(ctx, func(s *roster.State) error {
