@@ -165,7 +165,7 @@ func TestTrustDialogIsReported(t *testing.T) {
 	check(t, os.WriteFile(w.home+"/config/.claude.json", []byte(`{"hasCompletedOnboarding":true,"customApiKeyResponses":{"approved":["`+dummyKey+`"],"rejected":[]}}`), 0o600))
 	w.fleet("add", "WS01", "start")
 	out, code := w.run(nil, w.exe, "spawn", "WS01")
-	if code != 66 || !strings.Contains(out, "trust dialog") {
+	if code != 10 || !strings.Contains(out, "trust dialog") {
 		t.Errorf("spawn at a trust dialog: exit %d\n%s", code, out)
 	}
 	w.until("it is reported", status("WS01", roster.Blocked))
