@@ -249,7 +249,7 @@ func TestWriteCheckWithoutTheLock(t *testing.T) {
 	out := w.write("WS01", "a.go")
 	close(over)
 	check(t, <-done)
-	wantDeny(t, out, "locked")
+	wantDeny(t, out, "can't check this write")
 }
 
 // An input that doesn't end is given up in time, and denied.

@@ -18,7 +18,7 @@ import (
 const LockTimeout = 5 * time.Second
 
 // exclusiveTimeout is how long the same for a longer step is waited for.
-const exclusiveTimeout = time.Minute
+const exclusiveTimeout = 3 * time.Minute
 
 // ErrBusy says that the lock could not be had in time.
 var ErrBusy = errors.New("the run dir is locked by another process")
