@@ -1,7 +1,7 @@
 # fleet: make demo shows it, make test proves it.
 GO ?= go
 BIN := bin/fleet
-CACHE ?= $(CURDIR)/.cache
+CACHE ?= .cache
 LINT_VERSION := v2.12.2
 LINT := $(CACHE)/golangci-lint-$(LINT_VERSION)
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
@@ -32,8 +32,8 @@ lint: $(LINT) ## golangci-lint, which also holds the arrows between packages
 	$(LINT) run ./...
 
 $(LINT):
-	@mkdir -p $(CACHE)
-	GOBIN=$(CACHE)/lint $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+	@mkdir -p $(CACHE)/lint
+	GOBIN="$$(cd $(CACHE)/lint && pwd)" $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	@mv $(CACHE)/lint/golangci-lint $(LINT)
 
 check: lint build race ## lint, build, tests with the race detector
