@@ -175,7 +175,7 @@ func truth(ts *testscript.TestScript, neg bool, args []string) {
 
 const (
 	waitLimit = time.Minute
-	waitEvery = 20 * time.Millisecond // ten times that where a look is a process
+	waitEvery = 20 * time.Millisecond // where a look starts processes, less often
 )
 
 func waitFor(ts *testscript.TestScript, neg bool, args []string) {
@@ -198,6 +198,7 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 		pattern := regexp.MustCompile(args[4])
 		ask = func() bool { said = cell(ts, args[1], args[2], args[3]); return pattern.MatchString(said) }
 	case verb == "screen" && len(args) == 3:
+		every *= 5
 		pattern := regexp.MustCompile("(?m)" + args[2])
 		ask = func() bool { said = capture(ts, args[1]); return pattern.MatchString(said) }
 	case verb == "exec":
