@@ -62,9 +62,11 @@ func (g *Git) AddWorktree(ctx context.Context, path, branch string) error {
 		return roster.Refusef("branch %s exists and is not this run's", branch).Hinted("look at it, then: git branch -m %s <other name>", branch)
 	}
 	if _, err := g.git(ctx, "worktree", "add", "--quiet", "--no-track", "-b", branch, path, "HEAD"); err != nil {
+		// Another call may have been quicker, and then both are its own: without force
+		// git takes away neither a tree with changes nor a branch with commits.
 		ctx = context.WithoutCancel(ctx)
-		_, _ = g.git(ctx, "worktree", "remove", "--force", path)
-		_, _ = g.git(ctx, "branch", "-D", branch)
+		_, _ = g.git(ctx, "worktree", "remove", path)
+		_, _ = g.git(ctx, "branch", "-d", branch)
 		return err
 	}
 	return nil
