@@ -333,6 +333,13 @@ func TestCheckWrite(t *testing.T) {
 		{Path: "lib/two.go", Reason: DenyHeld, Holder: "WS02", HolderTask: "T2"},
 		{Path: "lib/one.go", Reason: DenyHeld, Holder: "WS01", HolderTask: "T1"},
 	})
+	for dir, want := range map[string][]string{".": {"lib/one.go", "lib/two.go"}, "lib": {"lib/one.go", "lib/two.go"}, "lib/t": nil, "web": nil} {
+		var denied []string
+		for _, d := range s.CheckWrite(nil, []string{dir}, everybody) {
+			denied = append(denied, d.Path)
+		}
+		eq(t, "below "+dir, denied, want)
+	}
 	eq(t, "nobody alive", s.CheckWrite([]string{"lib/two.go"}, []string{"lib"}, nobody), []Denial(nil))
 	same(t, s, before)
 	eq(t, "events", said(s), []string{})

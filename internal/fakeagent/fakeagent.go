@@ -30,7 +30,7 @@ const (
 // options are the flags of Claude Code that fleet uses. Any other is an error, as it is there.
 type options struct {
 	mode, settings, name, model, format string
-	print, verbose                      bool
+	print, verbose, version             bool
 	prompt                              string
 }
 
@@ -44,11 +44,13 @@ func parse(args []string) (options, error) {
 	f.StringVar(&o.format, "output-format", "text", "")
 	f.BoolVar(&o.print, "p", false, "")
 	f.BoolVar(&o.verbose, "verbose", false, "")
+	f.BoolVar(&o.version, "version", false, "")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
 	o.prompt = f.Arg(0)
 	switch {
+	case o.version:
 	case o.mode != "dontAsk":
 		return o, fmt.Errorf("permission mode %q: the fake knows only dontAsk", o.mode)
 	case o.print && o.prompt == "":
@@ -76,6 +78,10 @@ func run(log *truth) (code int, err error) {
 	o, err := parse(os.Args[1:])
 	if err != nil {
 		return 1, err
+	}
+	if o.version {
+		fmt.Println("2.1.328 (Claude Code)")
+		return 0, nil
 	}
 	f, err := load()
 	if err != nil {
