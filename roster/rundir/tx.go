@@ -29,6 +29,9 @@ type tail struct {
 // Tests kill the process there.
 var step = func(string) {}
 
+// fsync makes what was written to a file survive a power cut. Tests see its calls.
+var fsync = (*os.File).Sync
+
 // commit carries out a change of several files as one step. content has the whole
 // new text of those in replace; durable makes the change survive a power cut.
 // After an error nothing has changed, unless it says otherwise.
@@ -165,7 +168,7 @@ func (d *Dir) writeNew(name, text string, durable bool) error {
 	}
 	_, err = f.WriteString(text)
 	if err == nil && durable {
-		err = f.Sync()
+		err = fsync(f)
 	}
 	return errors.Join(err, f.Close())
 }
@@ -177,7 +180,7 @@ func (d *Dir) append(a tail, durable bool) error {
 	}
 	_, err = f.WriteAt([]byte(a.Text), a.Offset)
 	if err == nil && durable {
-		err = f.Sync()
+		err = fsync(f)
 	}
 	return errors.Join(err, f.Close())
 }
@@ -187,5 +190,5 @@ func syncPath(dir string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close())
+	return errors.Join(fsync(f), f.Close())
 }
