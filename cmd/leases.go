@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -28,7 +29,7 @@ func newLeases(a *app) *cobra.Command {
 				rows := make([][]string, len(leases))
 				for i, l := range leases {
 					held := s.Now.Sub(l.AcquiredAt.Time).Truncate(time.Second)
-					rows[i] = []string{l.Path, l.WS, orDash(l.Task), l.Tool, held.String()}
+					rows[i] = []string{l.Path, l.WS, cmp.Or(l.Task, "-"), l.Tool, held.String()}
 				}
 				return printTable(a.out, []string{"PATH", "HOLDER", "TASK", "TOOL", "SINCE"}, rows)
 			})

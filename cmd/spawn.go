@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"mvdan.cc/sh/v3/syntax"
 
 	"fleet/internal/master"
 	"fleet/roster"
@@ -124,13 +125,13 @@ func (a *app) printCommand(dir string, argv []string) {
 	fmt.Fprintf(a.out, "cd %s && %s\n", quote(dir), strings.Join(words, " "))
 }
 
+// quote makes one word of s for a shell.
 func quote(s string) string {
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%", r)
-	}) {
-		return s
+	word, err := syntax.Quote(s, syntax.LangBash)
+	if err != nil {
+		panic(err) // only a NUL can't be quoted, and no argument or path has one
 	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return word
 }
 
 // spawnPanes starts all workers one after the other and then waits for all of them.

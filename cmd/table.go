@@ -33,13 +33,6 @@ func printTable(out io.Writer, header []string, rows [][]string) error {
 // short cuts a text to a width, as a cell of a table.
 func short(s string, width int) string { return runewidth.Truncate(roster.Flat(s), width, "…") }
 
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
-
 // printJSON writes one document.
 func printJSON(out io.Writer, v any) error {
 	enc := json.NewEncoder(out)

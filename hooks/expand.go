@@ -1,13 +1,12 @@
 package hooks
 
 import (
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
 
 	"fleet/hooks/shell"
+	"fleet/roster"
 )
 
 // maxMatches bounds how many files of one glob are checked one by one.
@@ -46,7 +45,7 @@ func (w *writes) add(t tree, path string, wholeTree bool) error {
 		if wholeTree {
 			w.trees = append(w.trees, key)
 		}
-	case !local(key):
+	case !roster.IsLocal(key):
 	case t.isDir(key):
 		if wholeTree {
 			w.trees = append(w.trees, key)
@@ -55,8 +54,4 @@ func (w *writes) add(t tree, path string, wholeTree bool) error {
 		w.paths = append(w.paths, key)
 	}
 	return nil
-}
-
-func local(key string) bool {
-	return !filepath.IsAbs(key) && key != "." && key != ".." && !strings.HasPrefix(key, "../")
 }

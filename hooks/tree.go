@@ -35,7 +35,7 @@ const maxPath = 4096
 // names of one file are one key. A path outside the tree is returned absolute.
 func (t tree) key(path string) (string, error) {
 	if len(path) > maxPath || strings.IndexFunc(path, func(r rune) bool { return r < ' ' }) >= 0 {
-		return "", fmt.Errorf("%q: control characters, or too long", clip(path))
+		return "", fmt.Errorf("%.80q: control characters, or too long", path)
 	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(t.cwd, path)
@@ -114,11 +114,4 @@ func (t tree) stamp(key string) (stamp string, modNanos int64) {
 	}
 	modNanos = info.ModTime().UnixNano()
 	return roster.FileStamp(modNanos, info.Size(), true), modNanos
-}
-
-func clip(s string) string {
-	if len(s) > 80 {
-		return s[:77] + "..."
-	}
-	return s
 }

@@ -2,7 +2,6 @@ package hooks
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"fleet/hooks/shell"
@@ -105,16 +104,10 @@ func (s *session) denyTrample(ctx context.Context, t shell.Trample) ([]byte, err
 		st.Note(roster.ShellWriteDenied, s.ws, "", map[string]any{"command": t.Command, "why": t.Why})
 		return nil
 	})
-	return deny(text), ignoreFence(err)
-}
-
-// ignoreFence drops the error of a fenced worker where the answer is no anyway.
-func ignoreFence(err error) error {
-	var stale *roster.StaleEpochError
-	if errors.As(err, &stale) {
-		return nil
+	if roster.IsStale(err) {
+		err = nil // the answer is no anyway
 	}
-	return err
+	return deny(text), err
 }
 
 // shellWrites reads from a command line what it would write. One that can't be
@@ -135,7 +128,7 @@ func shellWrites(t tree, command string) (writes, error) {
 	}
 	for _, tr := range report.Tramples {
 		if tr.Dir != "" {
-			if key, err := t.key(tr.Dir); err != nil || key != "." && !local(key) {
+			if key, err := t.key(tr.Dir); err != nil || key != "." && !roster.IsLocal(key) {
 				continue // another repository
 			}
 		}

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"maps"
-	"path"
 	"slices"
-	"strings"
 )
 
 // Lease is one row of leases.tsv, the proof of a write: one file, held by one workstream for one task.
@@ -181,7 +179,7 @@ func (s *State) checkWrite(w *Workstream, p string, alive func(string) bool) (De
 
 // checkTree looks for what forbids w to change everything below dir.
 func (s *State) checkTree(w *Workstream, dir string, alive func(string) bool) (Denial, bool) {
-	if dir != "." && !isLocal(dir) {
+	if dir != "." && !IsLocal(dir) {
 		return Denial{}, false
 	}
 	if protectedBelow(w, dir) {
@@ -255,54 +253,4 @@ func (s *State) dropLeases(w *Workstream, paths []string, why string) {
 		s.Leases.Delete(p)
 		s.Note(LeaseReleased, w.ID, w.TaskID, map[string]any{"path": p, "why": why})
 	}
-}
-
-// isLocal reports whether p is a clean path below the root of the tree.
-func isLocal(p string) bool {
-	return path.Clean(p) == p && p != "." && p != ".." && !path.IsAbs(p) && !strings.HasPrefix(p, "../")
-}
-
-// isKey reports whether p can be leased: a path of the tree that a cell of a table holds unchanged.
-func isKey(p string) bool { return isLocal(p) && Flat(p) == p }
-
-// protected reports whether p is one of the files that decide over the rules
-// themselves: run files, git's own files, the settings that carry agents' hooks.
-func protected(w *Workstream, p string) bool {
-	if p == "planning" || strings.HasPrefix(p, "planning/fleet-") {
-		return !ownNotes(w, p)
-	}
-	if p == ".git" || strings.HasPrefix(p, ".git/") {
-		return true
-	}
-	dir, file := path.Split(p)
-	switch path.Base(dir) {
-	case ".claude":
-		return file == "settings.json" || file == "settings.local.json"
-	case ".codex":
-		return file == "config.toml" || file == "hooks.json"
-	case ".gemini":
-		return file == "settings.json"
-	}
-	return false
-}
-
-// protectedBelow reports whether dir is, or lies in, something protected, or is a
-// directory of settings. The whole tree isn't: who formats all of it means the sources.
-func protectedBelow(w *Workstream, dir string) bool {
-	switch path.Base(dir) {
-	case ".claude", ".codex", ".gemini":
-		return true
-	}
-	return protected(w, dir)
-}
-
-// ownNotes reports whether p is a run file that its workstream may edit: its brief and its handoff.
-func ownNotes(w *Workstream, p string) bool {
-	rest, ok := strings.CutPrefix(p, "planning/fleet-")
-	if !ok {
-		return false
-	}
-	_, rest, _ = strings.Cut(rest, "/")
-	return rest == "handoffs/HANDOFF_"+w.ID+".md" || rest == "briefs/"+w.ID+".md" ||
-		w.TaskID != "" && rest == "briefs/"+w.TaskID+".md"
 }

@@ -1,6 +1,7 @@
 package roster
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -212,6 +213,12 @@ func (s *State) Block(id, reason string) error {
 	}
 	s.setStatus(w, Blocked, noteBlocked+" "+reason)
 	return nil
+}
+
+// IsStale reports whether an error says that its caller was fenced.
+func IsStale(err error) bool {
+	_, stale := errors.AsType[*StaleEpochError](err)
+	return stale
 }
 
 // StaleEpochError says that a worker was replaced, or declared dead, since it started.

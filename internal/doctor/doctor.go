@@ -84,7 +84,7 @@ func Run(ctx context.Context, d *rundir.Dir) []Row {
 	rows = append(rows, Row{"run-files", OK, fmt.Sprintf("%d workstreams in %s", len(workstreams), d.Path)})
 	for _, w := range workstreams {
 		if d.Alive(w.ID) {
-			rows = append(rows, hookSettings("hooks-"+w.ID, func() ([]string, error) { return settings.Commands(d.HookSettings(w.ID)) }))
+			rows = append(rows, workerHooks(d, w.ID))
 		}
 	}
 	if d.Config.DB == "docker" {
@@ -99,11 +99,15 @@ func LocalHooks(root string) []Row {
 	if err == nil && len(commands) == 0 {
 		return []Row{{"hooks-local", Advisory, "not installed: sessions that you start yourself are not gated (fleet hooks install)"}}
 	}
-	return []Row{hookSettings("hooks-local", func() ([]string, error) { return commands, err })}
+	return []Row{hookSettings("hooks-local", commands, err)}
 }
 
-func hookSettings(name string, read func() ([]string, error)) Row {
-	commands, err := read()
+func workerHooks(d *rundir.Dir, ws string) Row {
+	commands, err := settings.Commands(d.HookSettings(ws))
+	return hookSettings("hooks-"+ws, commands, err)
+}
+
+func hookSettings(name string, commands []string, err error) Row {
 	if err != nil {
 		return Row{name, Fail, err.Error()}
 	}

@@ -11,7 +11,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"os"
-	"strconv"
 	"time"
 
 	"fleet/internal/proc"
@@ -93,8 +92,6 @@ func (f *Fleet) command(args ...string) []string {
 	return append([]string{f.Exe, "--run-dir", f.Dir.Path}, args...)
 }
 
-func epochArg(epoch int) string { return strconv.Itoa(epoch) }
-
 // Reap declares a worker dead that is gone without a word. It is called by tmux
 // when a pane's program ends; a worker that said goodbye is of a later epoch by then.
 func (f *Fleet) Reap(ctx context.Context, ws string, epoch int) error {
@@ -102,7 +99,7 @@ func (f *Fleet) Reap(ctx context.Context, ws string, epoch int) error {
 		return nil
 	}
 	err := f.Dir.Update(ctx, func(s *roster.State) error { return s.MarkDead(ws, epoch, "its wrapper was killed") })
-	if stale := (*roster.StaleEpochError)(nil); errors.As(err, &stale) {
+	if roster.IsStale(err) {
 		return nil
 	}
 	return err

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -51,7 +52,7 @@ func (f *Fleet) RunPane(ctx context.Context, ws string, epoch int, trust bool) (
 		exit = roster.Exit{Code: -1, LastLines: err.Error()}
 	}
 	recordErr := f.Dir.Update(ctx, func(s *roster.State) error { return s.WorkerExited(ws, epoch, exit) })
-	if stale := (*roster.StaleEpochError)(nil); errors.As(recordErr, &stale) {
+	if roster.IsStale(recordErr) {
 		recordErr = nil // somebody was quicker to declare it dead
 	}
 	return exit.Code, errors.Join(err, recordErr)
@@ -127,7 +128,7 @@ func exitCode(state *os.ProcessState) int {
 // what would lead it to our terminal multiplexer or into its master's session.
 func (f *Fleet) workerEnv(env []string, w *roster.Workstream, c agent.Command) []string {
 	set := append([]string{
-		"FLEET_RUN_DIR=" + f.Dir.Path, "FLEET_WS=" + w.ID, "FLEET_EPOCH=" + epochArg(w.Epoch),
+		"FLEET_RUN_DIR=" + f.Dir.Path, "FLEET_WS=" + w.ID, "FLEET_EPOCH=" + strconv.Itoa(w.Epoch),
 		// A worker calls fleet in its shell; where it isn't installed, this one is found, last.
 		"PATH=" + os.Getenv("PATH") + string(os.PathListSeparator) + filepath.Dir(f.Exe),
 	}, c.Set...)

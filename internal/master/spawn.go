@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -114,6 +115,11 @@ type Launched struct {
 
 // Launch registers a new incarnation of a worker whose program somebody else will start.
 func (f *Fleet) Launch(ctx context.Context, ws string, o SpawnOptions) (Launched, error) {
+	return f.start(ctx, ws, o, f.launch)
+}
+
+// start carries out a fresh plan while nobody else starts anything.
+func (f *Fleet) start(ctx context.Context, ws string, o SpawnOptions, how func(context.Context, Plan) (Launched, error)) (Launched, error) {
 	unlock, err := f.Dir.Exclusive(ctx, spawnLock)
 	if err != nil {
 		return Launched{}, err
@@ -123,7 +129,7 @@ func (f *Fleet) Launch(ctx context.Context, ws string, o SpawnOptions) (Launched
 	if err != nil {
 		return Launched{}, err
 	}
-	return f.launch(ctx, p)
+	return how(ctx, p)
 }
 
 // spawnLock keeps two starts apart, of one workstream above all.
@@ -168,7 +174,7 @@ const treeTimeout = 10 * time.Minute
 
 // PaneArgs is the command that runs in a worker's pane.
 func (f *Fleet) PaneArgs(l Launched) []string {
-	args := []string{"pane", l.WS.ID, "--epoch", epochArg(l.Epoch)}
+	args := []string{"pane", l.WS.ID, "--epoch", strconv.Itoa(l.Epoch)}
 	if l.Trust {
 		args = append(args, "--trust")
 	}
@@ -182,26 +188,19 @@ func (f *Fleet) Spawn(ctx context.Context, ws string, o SpawnOptions) (Launched,
 	if err != nil {
 		return Launched{}, err
 	}
-	unlock, err := f.Dir.Exclusive(ctx, spawnLock)
-	if err != nil {
-		return Launched{}, err
-	}
-	defer unlock()
-	p, err := f.Plan(ctx, ws, o)
-	if err != nil {
-		return Launched{}, err
-	}
-	if _, err := server.Version(ctx); err != nil {
-		return Launched{}, &agent.MissingError{Program: "tmux", For: "fleet spawn (or use --no-tmux, --here)"}
-	}
-	if err := f.clearPanes(ctx, server, ws); err != nil {
-		return Launched{}, err
-	}
-	l, err := f.launch(ctx, p)
-	if err != nil {
-		return l, err
-	}
-	return f.openPane(ctx, server, l)
+	return f.start(ctx, ws, o, func(ctx context.Context, p Plan) (Launched, error) {
+		if _, err := server.Version(ctx); err != nil {
+			return Launched{}, &agent.MissingError{Program: "tmux", For: "fleet spawn (or use --no-tmux, --here)"}
+		}
+		if err := f.clearPanes(ctx, server, ws); err != nil {
+			return Launched{}, err
+		}
+		l, err := f.launch(ctx, p)
+		if err != nil {
+			return l, err
+		}
+		return f.openPane(ctx, server, l)
+	})
 }
 
 func (f *Fleet) openPane(ctx context.Context, server *tmux.Server, l Launched) (Launched, error) {
@@ -211,7 +210,7 @@ func (f *Fleet) openPane(ctx context.Context, server *tmux.Server, l Launched) (
 	})
 	if err == nil {
 		l.Pane = string(id)
-		err = server.OnDeath(ctx, id, f.command("reap", l.WS.ID, "--epoch", epochArg(l.Epoch)))
+		err = server.OnDeath(ctx, id, f.command("reap", l.WS.ID, "--epoch", strconv.Itoa(l.Epoch)))
 	}
 	if err != nil {
 		undo := f.Dir.Update(context.WithoutCancel(ctx), func(s *roster.State) error {

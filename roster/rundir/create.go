@@ -18,16 +18,9 @@ const maxSlug = 40 // it becomes part of socket, session and branch names
 // CheckSlug reports whether a slug can name a run.
 func CheckSlug(slug string) error {
 	if len(slug) > maxSlug || !regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`).MatchString(slug) {
-		return roster.Usagef("slug %q: want a-z, 0-9, _ and -, a letter or digit first, at most %d", clip(slug), maxSlug)
+		return roster.Usagef("slug %.60q: want a-z, 0-9, _ and -, a letter or digit first, at most %d", slug, maxSlug)
 	}
 	return nil
-}
-
-func clip(s string) string {
-	if len(s) > 60 {
-		return s[:57] + "..."
-	}
-	return s
 }
 
 // Create makes the run dir planning/fleet-<slug> below root, whole or not at all.

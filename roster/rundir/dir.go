@@ -86,18 +86,15 @@ func (d *Dir) Rel(path string) string {
 	return path
 }
 
-// Find looks for run dirs at the nearest level at or above the given directories
-// that has one, and returns them with the one whose roster changed last first.
+// Find looks for run dirs at the nearest level at or above a directory that has one, and returns them with the one whose roster changed last first.
 // The error when there is none is a usage error.
-func Find(from ...string) ([]string, error) {
-	for _, start := range from {
-		for dir := start; ; dir = filepath.Dir(dir) {
-			if found := runDirsIn(dir); len(found) > 0 {
-				return found, nil
-			}
-			if dir == filepath.Dir(dir) {
-				break
-			}
+func Find(from string) ([]string, error) {
+	for dir := from; ; dir = filepath.Dir(dir) {
+		if found := runDirsIn(dir); len(found) > 0 {
+			return found, nil
+		}
+		if dir == filepath.Dir(dir) {
+			break
 		}
 	}
 	return nil, roster.Usagef("no run dir (planning/fleet-*) here or above").Hinted("fleet init <slug> first, or name one with --run-dir or FLEET_RUN_DIR")

@@ -181,9 +181,6 @@ func TestFind(t *testing.T) {
 	found, err := Find(deep)
 	must(t, err)
 	eq(t, "the nearest level", found, []string{near})
-	found, err = Find(t.TempDir(), root)
-	must(t, err)
-	eq(t, "a second start", found, []string{newer, alike, older})
 }
 
 func TestPaths(t *testing.T) {

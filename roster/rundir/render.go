@@ -1,6 +1,7 @@
 package rundir
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -96,9 +97,4 @@ func codeList(values []string) string {
 	return "`" + strings.Join(values, "`, `") + "`"
 }
 
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
+func orDash(s string) string { return cmp.Or(s, "-") }
