@@ -4,11 +4,14 @@ import (
 	"context"
 	"time"
 
+	"fleet/hooks/settings"
 	"fleet/roster"
 )
 
-// slack is what file times and our clock may differ by.
-const slack = time.Second
+// slack is how long after its command a hook may have started: a busy machine starts
+// a process late, and an agent waits this long for it. A change that might have been
+// the command's is told, since one that nobody is told of is lost.
+const slack = settings.HostTimeout * time.Second
 
 // postToolUse writes the ledger after a tool that writes, and audits after a shell command.
 func (s *session) postToolUse(ctx context.Context) ([]byte, error) {

@@ -408,6 +408,28 @@ func TestAuditFindsForeignWrite(t *testing.T) {
 	}
 }
 
+// A busy machine starts the hook seconds after the command has ended: the change is
+// told all the same, but one of long before is not this command's.
+func TestAuditOfHookThatStartsLate(t *testing.T) {
+	w := newWorld(t, nil)
+	path := filepath.Join(w.dir.Root, "a.go")
+	wantAllow(t, w.write("WS01", "a.go"))
+	check(t, os.WriteFile(path, []byte("from WS01"), 0o644))
+	w.hook("WS01", "post-tool-use", map[string]any{"tool_name": "Write", "cwd": w.dir.Root, "tool_input": map[string]any{"file_path": "a.go"}})
+	changed := func(ago time.Duration) {
+		at := time.Now().Add(-ago)
+		check(t, os.Chtimes(path, at, at))
+	}
+	changed(time.Hour)
+	if out := w.ran("WS02"); out != "" {
+		t.Errorf("of a change an hour ago, the audit says %q", out)
+	}
+	changed(slack / 2)
+	if out := w.ran("WS02"); !strings.Contains(out, "WS01 holds it") {
+		t.Errorf("of a change that ended %v before the hook began, the audit says %q", slack/2, out)
+	}
+}
+
 // DESIGN 5: a session of the operator's may write what no worker holds, and takes no lease.
 func TestOperatorSession(t *testing.T) {
 	w := newWorld(t, nil)

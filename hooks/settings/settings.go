@@ -47,8 +47,8 @@ func workerEvents() []event {
 	}
 }
 
-// hostTimeout is what the agent grants a hook, in seconds; fleet gives up well before.
-const hostTimeout = 30
+// HostTimeout is what the agent grants a hook, in seconds; fleet gives up well before.
+const HostTimeout = 30
 
 type command struct {
 	Type      string `json:"type"`
@@ -70,7 +70,7 @@ func (e event) entry(exe, ws string) group {
 	if ws != "" {
 		line += " " + ws
 	}
-	c := command{Type: "command", Command: line, Timeout: hostTimeout}
+	c := command{Type: "command", Command: line, Timeout: HostTimeout}
 	if e.name == "PreToolUse" {
 		c.Command += " || exit 2"
 		c.OnFailure = "block"
