@@ -12,24 +12,9 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-
-	_ "fleet/hooks/early" // as in the product
-	"fleet/internal/fakeagent"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in the scripts")
-
-// TestMain makes the test binary play fleet, and the fake of Claude Code, in the scripts.
-func TestMain(m *testing.M) {
-	// Scripts wait more than they work: more of them than there are processors may run at once.
-	if err := flag.Set("test.parallel", "8"); err != nil {
-		panic(err)
-	}
-	testscript.Main(m, map[string]func(){
-		"fleet":  func() { os.Exit(Main()) },
-		"claude": func() { os.Exit(fakeagent.Main()) },
-	})
-}
 
 const scripts = "../testdata/script"
 
@@ -65,7 +50,7 @@ func setup(e *testscript.Env) error {
 	for k, v := range map[string]string{
 		"HOME": home, "GIT_CONFIG_GLOBAL": config, "GIT_CONFIG_NOSYSTEM": "1",
 		"RUN": "planning/fleet-shop", "TMUX": "", "TMUX_PANE": "", "TMUX_TMPDIR": sockets, "SHELL": "/bin/sh", "TERM": "xterm-256color",
-		fakeagent.EnvLog: filepath.Join(e.WorkDir, "truth"), fakeagent.EnvControl: filepath.Join(e.WorkDir, "faults"),
+		"FAKE_AGENT_LOG": filepath.Join(e.WorkDir, "truth"), "FAKE_AGENT_CONTROL": filepath.Join(e.WorkDir, "faults"),
 	} {
 		e.Setenv(k, v)
 	}

@@ -1,4 +1,4 @@
-package fakeagent
+package cmd_test
 
 import (
 	"bytes"
@@ -30,7 +30,7 @@ type faults struct {
 // load reads the control file. A misspelt fault is an error, since it would prove nothing.
 func load() (faults, error) {
 	var f faults
-	path := os.Getenv(EnvControl)
+	path := os.Getenv(envControl)
 	if path == "" {
 		return f, nil
 	}
@@ -67,7 +67,7 @@ type record struct {
 type truth struct{ file *os.File }
 
 func newTruth() *truth {
-	path := os.Getenv(EnvLog)
+	path := os.Getenv(envLog)
 	if path == "" {
 		return &truth{}
 	}

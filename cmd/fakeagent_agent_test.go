@@ -1,4 +1,4 @@
-package fakeagent
+package cmd_test
 
 import (
 	"context"

@@ -1,12 +1,12 @@
-// Package fakeagent is a stand-in for Claude Code in tests: it takes the same
-// flags, behaves the same at the terminal (a box with a prompt sign, bracketed
-// paste, a queue while a turn runs, dialogs), and plays a script through the
-// hooks of its settings file. It is not part of the product.
+// Package cmd_test has the programs of the scripts: fleet itself, and a stand-in
+// for Claude Code. That takes the same flags, behaves the same at the terminal (a
+// box with a prompt sign, bracketed paste, a queue while a turn runs, dialogs), and
+// plays a script through the hooks of its settings file.
 //
 // Two files serve a test. To the log, named by FAKE_AGENT_LOG, it writes what it
 // truly received, as JSON lines: every key, every paste, every submission byte
 // for byte. From the control file, named by FAKE_AGENT_CONTROL, it takes faults.
-package fakeagent
+package cmd_test
 
 import (
 	"context"
@@ -23,8 +23,8 @@ import (
 
 // Environment variables that name the two files.
 const (
-	EnvLog     = "FAKE_AGENT_LOG"
-	EnvControl = "FAKE_AGENT_CONTROL"
+	envLog     = "FAKE_AGENT_LOG"
+	envControl = "FAKE_AGENT_CONTROL"
 )
 
 // options are the flags of Claude Code that fleet uses. Any other is an error, as it is there.
@@ -61,8 +61,8 @@ func parse(args []string) (options, error) {
 	return o, nil
 }
 
-// Main is the program. It returns the exit code.
-func Main() int {
+// claude is the program. It returns the exit code.
+func claude() int {
 	log := newTruth()
 	code, err := run(log)
 	if err != nil {
