@@ -42,7 +42,8 @@ e2e: deps build ## real Claude Code, offline against a scripted API
 	@FLEET_E2E_CLAUDE="$$(./.ci/claude "$(CACHE)")" $(GO) test -tags e2e -count=1 ./internal/e2e ./internal/scriptapi
 
 bench: build ## ratios, measured in one run
-	@$(GO) run ./internal/bench -fleet $(BIN)
+	@$(GO) test -c -o bin/bench.test ./internal/bench
+	@bin/bench.test -fleet $(BIN)
 
 fuzz: ## each fuzzer for half a minute
 	@./.ci/fuzz 30s

@@ -1,7 +1,11 @@
-// Command bench measures what fleet's hooks cost, as ratios within one run, since
+// Package bench measures what fleet's hooks cost, as ratios within one run, since
 // machines differ: each variant is started in turn, over and over, and the medians
 // of whole processes, start to exit, are compared.
-package main
+//
+// It is a program in a test binary, which "make bench" builds as bin/bench.test and
+// runs with -fleet; -rounds sets how often. Without -fleet, as in "go test ./...",
+// it measures nothing.
+package bench
 
 import (
 	"flag"
@@ -9,14 +13,19 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"testing"
 	"text/tabwriter"
 	"time"
 )
 
-func main() {
-	fleet := flag.String("fleet", "bin/fleet", "the fleet program to measure")
+// TestMain is the program.
+func TestMain(m *testing.M) {
+	fleet := flag.String("fleet", "", "the fleet program to measure, as bin/fleet")
 	rounds := flag.Int("rounds", 300, "how often each variant is started")
 	flag.Parse()
+	if *fleet == "" {
+		os.Exit(m.Run())
+	}
 	if err := run(*fleet, *rounds); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
