@@ -56,17 +56,13 @@ func (a *app) runAdd(c *cobra.Command, n roster.NewWorkstream) error {
 	if _, err := agent.Find(n.Brain); err != nil {
 		return err
 	}
-	if err := d.Update(c.Context(), func(s *roster.State) error { return s.Add(n) }); err != nil {
+	if err := d.AddWorkstream(c.Context(), n); err != nil {
 		return err
 	}
 	row, err := d.Workstream(c.Context(), n.ID)
 	if err != nil {
 		return err
 	}
-	brief, err := d.WriteBrief(&row, n.Text)
-	if err != nil {
-		return err
-	}
-	a.talk("added %s (%s); its brief is %s\nnext: fleet spawn %s", row.ID, row.Name, d.Rel(brief), row.ID)
+	a.talk("added %s (%s); its brief is %s\nnext: fleet spawn %s", row.ID, row.Name, d.Rel(d.Brief(n.ID)), row.ID)
 	return nil
 }

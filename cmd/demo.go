@@ -1,10 +1,9 @@
 package cmd
 
 import (
-	"os"
+	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"fleet/internal/agent"
 	"fleet/internal/demo"
@@ -15,10 +14,12 @@ func newDemo(a *app) *cobra.Command {
 	var o demo.Options
 	c := &cobra.Command{
 		Use: "demo", GroupID: "run",
-		Short: "Show it: three workers, one file, one denied write, nothing lost",
-		Long: `Makes a throw-away repository, starts three workers in real tmux panes and shows what
-happens when two of them need one file. The scripted brain needs no key and no
-network; --brain claude does it with the real thing. Exit 1 if no write was denied.`,
+		Short: "Show it: five tasks, three workers, one denied write, nothing lost",
+		Long: `Makes a throw-away repository, runs a graph of five tasks on three workers in real tmux
+panes, and shows what happens when two of them need one file. At the end the
+repository's own tests must pass. The scripted brain needs no key and no network;
+--brain claude does it with the real thing. Exit 1 if a task or the tests failed,
+or if no write was denied.`,
 		Example: "  fleet demo\n  fleet demo --brain claude\n  fleet demo --keep      leave the repository and the run dir behind",
 		Args:    args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) (err error) {
@@ -36,7 +37,7 @@ network; --brain claude does it with the real thing. Exit 1 if no write was deni
 				return err
 			}
 			o.Out = a.out
-			o.Color = a.getenv("NO_COLOR") == "" && term.IsTerminal(int(os.Stdout.Fd()))
+			o.Color = a.painter()
 			ok, err := demo.Run(c.Context(), o)
 			if err == nil && !ok {
 				err = &codedError{code: exitFailed}
@@ -45,6 +46,7 @@ network; --brain claude does it with the real thing. Exit 1 if no write was deni
 		},
 	}
 	c.Flags().StringVar(&o.Brain, "brain", "scripted", "the agent of the three workers")
+	c.Flags().DurationVar(&o.Limit, "timeout", 15*time.Minute, "of the whole")
 	c.Flags().BoolVar(&o.Keep, "keep", false, "leave the repository and the run dir behind")
 	return c
 }

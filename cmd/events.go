@@ -2,7 +2,9 @@ package cmd
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -15,6 +17,7 @@ import (
 type eventsOptions struct {
 	follow bool
 	since  int64
+	limit  int
 	types  []string
 	asJSON bool
 }
@@ -32,6 +35,7 @@ func newEvents(a *app) *cobra.Command {
 	}
 	c.Flags().BoolVar(&o.follow, "follow", false, "go on printing as events come")
 	c.Flags().Int64Var(&o.since, "since", 0, "only events after this id")
+	c.Flags().IntVar(&o.limit, "limit", 0, "at most so many; 0 is all")
 	c.Flags().StringSliceVar(&o.types, "type", nil, "only these types")
 	c.Flags().BoolVar(&o.asJSON, "json", false, "one JSON object a line, as in events.jsonl")
 	return c
@@ -43,24 +47,45 @@ func (a *app) runEvents(c *cobra.Command, o eventsOptions) error {
 			return roster.Usagef("--type %s: no such type of event", t).Hinted("there are: %s", joinTypes())
 		}
 	}
+	if o.limit < 0 {
+		return roster.Usagef("--limit %d: want 0 or more", o.limit)
+	}
 	d, err := a.dir(c.Context())
 	if err != nil {
 		return err
 	}
+	shown := 0
 	show := func(e roster.Event) error {
 		if len(o.types) > 0 && !slices.Contains(o.types, string(e.Type)) {
 			return nil
 		}
-		return a.printEvent(e, o.asJSON)
+		if err := a.printEvent(e, o.asJSON); err != nil {
+			return err
+		}
+		if shown++; shown == o.limit {
+			return errEnough
+		}
+		return nil
 	}
 	if o.follow {
-		return d.Follow(c.Context(), o.since, show)
+		err = d.Follow(c.Context(), o.since, show)
+	} else {
+		err = each(d.Events(o.since), show)
 	}
-	for e, err := range d.Events(o.since) {
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return err
+}
+
+var errEnough = errors.New("enough events")
+
+func each(events iter.Seq2[roster.Event, error], fn func(roster.Event) error) error {
+	for e, err := range events {
 		if err != nil {
 			return err
 		}
-		if err := show(e); err != nil {
+		if err := fn(e); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"fleet/hooks"
 	"fleet/internal/agent"
 	"fleet/internal/git"
+	"fleet/internal/master"
 	"fleet/roster"
 	"fleet/roster/rundir"
 	"fleet/tmux"
@@ -61,6 +62,7 @@ func classify(err error) (code int, hint string) {
 	var stale *roster.StaleEpochError
 	var missing *agent.MissingError
 	var foreign *tmux.ForeignSessionError
+	var dying *master.DyingError
 	switch {
 	case errors.As(err, &coded):
 		return coded.code, ""
@@ -70,6 +72,8 @@ func classify(err error) (code int, hint string) {
 		return exitRefused, "end this session: it no longer counts"
 	case errors.Is(err, rundir.ErrAlive), errors.As(err, &foreign), errors.Is(err, tmux.ErrDead), errors.Is(err, tmux.ErrNoPane):
 		return exitRefused, ""
+	case errors.As(err, &dying):
+		return exitGate, "see: fleet events --type worker_exited; and their logs in logs/ of the run dir"
 	case errors.Is(err, rundir.ErrBusy):
 		return exitBusy, "somebody holds the lock for long: try again"
 	case errors.As(err, &missing):

@@ -10,7 +10,6 @@ package cmd_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -42,6 +41,10 @@ func parse(args []string) (options, error) {
 	f.StringVar(&o.name, "n", "", "")
 	f.StringVar(&o.model, "model", "", "")
 	f.StringVar(&o.format, "output-format", "text", "")
+	for _, bound := range []string{"tools", "setting-sources", "max-turns", "max-budget-usd"} {
+		f.String(bound, "", "")
+	}
+	f.Bool("strict-mcp-config", false, "")
 	f.BoolVar(&o.print, "p", false, "")
 	f.BoolVar(&o.verbose, "verbose", false, "")
 	f.BoolVar(&o.version, "version", false, "")
@@ -105,13 +108,9 @@ func player(o options, out io.Writer) (*scripted.Player, error) {
 
 // headless plays one turn and prints what "claude -p" would.
 func headless(o options) (int, error) {
-	p, err := player(o, io.Discard)
+	p, err := player(o, os.Stdout)
 	if err != nil {
 		return 1, err
 	}
-	ctx := context.Background()
-	p.Report(ctx, "SessionStart", map[string]any{"source": "startup"})
-	p.Play(ctx, o.prompt)
-	p.Report(ctx, "SessionEnd", map[string]any{"reason": "other"})
-	return 0, json.NewEncoder(os.Stdout).Encode(map[string]any{"type": "result", "subtype": "success", "is_error": false, "result": "done"})
+	return 0, p.RunTask(context.Background(), o.prompt, 1)
 }

@@ -46,7 +46,7 @@ func TestEveryCommandIsDocumented(t *testing.T) {
 			t.Errorf("%s: Short is %q", c.CommandPath(), c.Short)
 		}
 		takesWords := strings.Contains(c.Use, "<") && !c.Hidden && c.Name() != "hook"
-		if takesWords && !strings.Contains(c.Example, "fleet "+c.Name()) {
+		if takesWords && !strings.Contains(c.Example, c.CommandPath()) {
 			t.Errorf("%s has no example of its own", c.CommandPath())
 		}
 		if c.HasParent() && c.Parent() == c.Root() && !c.Hidden && c.GroupID == "" && c.Name() != "version" && c.Name() != "exit-codes" {

@@ -6,6 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"fleet/hooks"
+	"fleet/internal/agent"
+	"fleet/internal/master"
 	"fleet/internal/scripted"
 )
 
@@ -13,7 +15,7 @@ import (
 
 func newPane(a *app) *cobra.Command {
 	var epoch, spare int
-	var trust bool
+	var o master.PaneOptions
 	c := &cobra.Command{
 		Use: "pane <WSxx>", Hidden: true,
 		Short: "Run a worker in this terminal (called in panes)",
@@ -23,22 +25,33 @@ func newPane(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			run := func() (int, error) { return f.RunPane(c.Context(), args[0], epoch, trust) }
+			run := func() (int, error) { return f.RunPane(c.Context(), args[0], epoch, o) }
 			if spare > 0 {
-				run = func() (int, error) { return f.RunSpare(c.Context(), args[0], spare, trust) }
+				run = func() (int, error) { return f.RunSpare(c.Context(), args[0], spare, o.Trust) }
 			}
 			code, err := run()
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.out, "\n[fleet] the agent of %s has ended with code %d. Again: fleet spawn %s\n", args[0], code, args[0])
+			fmt.Fprintf(a.out, "\n[fleet] the worker of %s has ended with code %d. Again: fleet spawn %s\n", args[0], code, args[0])
 			return &codedError{code: code}
 		},
 	}
 	c.Flags().IntVar(&epoch, "epoch", 0, "incarnation")
 	c.Flags().IntVar(&spare, "spare", 0, "stand by as the spare of this number")
-	c.Flags().BoolVar(&trust, "trust", false, "start the agent without its trust dialog")
+	c.Flags().BoolVar(&o.Trust, "trust", false, "start the agent without its trust dialog")
+	c.Flags().BoolVar(&o.Serve, "serve", false, "headless: stay for whatever task comes")
+	c.Flags().BoolVar(&o.Sealed, "sealed", false, "headless: only tools whose writes can be checked")
+	limitFlags(c, &o.Limits)
 	return c
+}
+
+// limitFlags are the bounds of headless sessions; what isn't given is the run's setting.
+func limitFlags(c *cobra.Command, l *agent.Limits) {
+	c.Flags().StringVar(&l.Model, "model", "", "model of headless workers (default: FLEET_MODEL, else their brain's own)")
+	c.Flags().DurationVar(&l.Timeout, "task-timeout", 0, "time of a headless worker for a task, such as 90s (default: FLEET_TASK_TIMEOUT)")
+	c.Flags().IntVar(&l.MaxTurns, "max-turns", 0, "turns with the model that such a task may take (default: FLEET_MAX_TURNS)")
+	c.Flags().Float64Var(&l.BudgetUSD, "task-budget-usd", 0, "what such a task may cost (default: FLEET_TASK_BUDGET_USD)")
 }
 
 func newReap(a *app) *cobra.Command {
@@ -61,6 +74,7 @@ func newReap(a *app) *cobra.Command {
 
 func newPlay(a *app) *cobra.Command {
 	var settings, script string
+	var turn int
 	c := &cobra.Command{
 		Use: "play <prompt>", Hidden: true,
 		Short: "Be the scripted agent (called in panes)",
@@ -74,11 +88,15 @@ func newPlay(a *app) *cobra.Command {
 			if len(args) == 1 {
 				prompt = args[0]
 			}
+			if turn > 0 {
+				return p.RunTask(c.Context(), prompt, turn)
+			}
 			return p.Run(c.Context(), prompt, a.in)
 		},
 	}
 	c.Flags().StringVar(&settings, "settings", "", "hook settings")
 	c.Flags().StringVar(&script, "script", "", "what to do")
+	c.Flags().IntVar(&turn, "turn", 0, "play only the turn of this number, as a headless session")
 	return c
 }
 

@@ -78,13 +78,17 @@ planning/fleet-<slug>/.`,
 	root.AddGroup(
 		&cobra.Group{ID: "run", Title: "The run:"},
 		&cobra.Group{ID: "who", Title: "Workstreams:"},
+		&cobra.Group{ID: "what", Title: "Tasks:"},
 		&cobra.Group{ID: "look", Title: "Looking:"},
 		&cobra.Group{ID: "agents", Title: "Agents:"},
 	)
+	tasks := newTasks(a, "tasks")
+	tasks.GroupID = "what"
 	root.AddCommand(
 		newInit(a), newAttach(a), newDoctor(a), newDemo(a),
 		newAdd(a), newClaim(a), newRelease(a), newHeartbeat(a), newBlock(a), newSpawn(a), newSend(a), newStop(a),
-		newStatus(a), newLs(a), newLeases(a), newEvents(a), newWatch(a),
+		newLoad(a), newTask(a), tasks, newRun(a), newTick(a), newReset(a),
+		newStatus(a), newLs(a), newLeases(a), newConflicts(a), newEvents(a), newWatch(a), newState(a),
 		newHooks(a), newHook(a), newPane(a), newReap(a), newPlay(a),
 		newVersion(a), newExitCodes(),
 	)

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -37,6 +38,12 @@ func TestScript(t *testing.T) {
 	})
 }
 
+// goCache is where Go keeps what it has built: the demo runs Go's tests, and would build all of Go again in an empty home.
+var goCache = sync.OnceValues(func() (string, error) {
+	out, err := exec.Command("go", "env", "GOCACHE").Output()
+	return strings.TrimSpace(string(out)), err
+})
+
 // setup gives a script a world of its own: home, git, and tmux servers that are gone after it.
 // Nothing of the caller's reaches it but PATH; in particular no FLEET_ variable.
 func setup(e *testscript.Env) error {
@@ -45,10 +52,14 @@ func setup(e *testscript.Env) error {
 	if err != nil {
 		return err
 	}
+	cache, err := goCache()
+	if err != nil {
+		return err
+	}
 	home := filepath.Join(e.WorkDir, "home")
 	config := filepath.Join(home, "gitconfig")
 	for k, v := range map[string]string{
-		"HOME": home, "GIT_CONFIG_GLOBAL": config, "GIT_CONFIG_NOSYSTEM": "1",
+		"HOME": home, "GOCACHE": cache, "GIT_CONFIG_GLOBAL": config, "GIT_CONFIG_NOSYSTEM": "1",
 		"RUN": "planning/fleet-shop", "TMUX": "", "TMUX_PANE": "", "TMUX_TMPDIR": sockets, "SHELL": "/bin/sh", "TERM": "xterm-256color",
 		"FAKE_AGENT_LOG": filepath.Join(e.WorkDir, "truth"), "FAKE_AGENT_CONTROL": filepath.Join(e.WorkDir, "faults"),
 	} {

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,6 +24,7 @@ import (
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"exits":    exits,
 	"inpane":   inPane,
+	"json":     isJSON,
 	"load":     load,
 	"repo":     repo,
 	"row":      setRow,
@@ -58,6 +60,12 @@ func run(ts *testscript.TestScript, program string, args ...string) int {
 		ts.Fatalf("%v", err)
 	}
 	return 0
+}
+
+func isJSON(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, !neg && len(args) == 1, "json file")
+	var doc any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &doc))
 }
 
 func load(ts *testscript.TestScript, neg bool, args []string) {

@@ -37,12 +37,13 @@ its brief. A dialog at which an agent waits is reported, never answered.`,
 	}
 	f := c.Flags()
 	f.StringVar(&o.Brain, "brain", "", "another agent than the workstream's own")
-	f.BoolVar(&o.Headless, "headless", false, "one run without a screen of its own (claude -p), ending with the task")
+	f.BoolVar(&o.Headless, "headless", false, "without a screen of its own: a session for each task (claude -p), until none is left")
 	f.BoolVar(&o.Trust, "trust", false, "start the agent without its question whether this folder is trusted")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the plan and change nothing")
 	f.BoolVar(&o.noTmux, "no-tmux", false, "print the commands instead of running them in tmux")
 	f.BoolVar(&o.here, "here", false, "run the worker in this terminal")
 	f.BoolVar(&o.noWait, "no-wait", false, "do not wait until the agents have come up")
+	limitFlags(c, &o.Limits)
 	f.IntVar(&o.spares, "spares", 0, "also start this many agents with no task, standing by in panes")
 	return c
 }
@@ -58,6 +59,7 @@ func (a *app) runSpawn(ctx context.Context, ids []string, o spawnOptions) error 
 	if err != nil {
 		return err
 	}
+	o.Manual = o.here || o.noTmux
 	plans := make([]master.Plan, len(ids))
 	for i, id := range ids { // all of them are sound before the first is started
 		if slices.Contains(ids[:i], id) {
@@ -95,7 +97,7 @@ func (a *app) spawnHere(ctx context.Context, f *master.Fleet, id string, o spawn
 	if err != nil {
 		return err
 	}
-	code, err := f.RunPane(ctx, id, l.Epoch, l.Trust)
+	code, err := f.RunPane(ctx, id, l.Epoch, l.PaneOptions)
 	if err == nil && code != 0 {
 		err = &codedError{code: exitGate, msg: fmt.Sprintf("the agent of %s ended with code %d", id, code)}
 	}

@@ -57,7 +57,8 @@ func statusRows(d *rundir.Dir, s *roster.State) []statusRow {
 	}
 	rows := make([]statusRow, len(s.Workstreams))
 	for i, w := range s.Workstreams {
-		rows[i] = statusRow{Workstream: w, Held: held[w.ID], Alive: d.Alive(w.ID)}
+		w.Claims = append([]string{}, w.Claims...) // never null, for programs that go through it
+		rows[i] = statusRow{Workstream: w, Held: append([]string{}, held[w.ID]...), Alive: d.Alive(w.ID)}
 	}
 	return rows
 }

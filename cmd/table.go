@@ -1,7 +1,9 @@
 package cmd
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 
@@ -30,8 +32,19 @@ func printTable(out io.Writer, header []string, rows [][]string) error {
 	return err
 }
 
+// orDash is a cell that isn't empty.
+func orDash(s string) string { return cmp.Or(s, "-") }
+
 // short cuts a text to a width, as a cell of a table.
 func short(s string, width int) string { return runewidth.Truncate(roster.Flat(s), width, "…") }
+
+// several is a number of things in words.
+func several(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
 
 // printJSON writes one document.
 func printJSON(out io.Writer, v any) error {

@@ -86,7 +86,7 @@ func (a *app) runWatch(ctx context.Context, f *master.Fleet, o watchOptions) err
 // scan looks at the roster once, prints what there is to say against what was seen
 // before, and returns and keeps what is seen now.
 func (a *app) scan(ctx context.Context, f *master.Fleet, staleMin int, alarms bool, before roster.Seen) (now roster.Seen, done bool, err error) {
-	if err := f.ReapGone(ctx); err != nil {
+	if err := f.Tick(ctx, func(roster.Decision) {}); err != nil {
 		return nil, false, err
 	}
 	var lines []string

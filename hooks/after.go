@@ -57,20 +57,3 @@ func (s *session) afterShell(ctx context.Context, t tree) ([]byte, error) {
 	}
 	return told(s.in.Event, foreignText(found)), nil
 }
-
-// stop ends a turn, unless the agent only waits for work that it left in the background.
-func (s *session) stop(ctx context.Context) ([]byte, error) {
-	if s.in.paused() {
-		return nil, s.dir.Update(ctx, func(st *roster.State) error { return st.Activity(s.ws, s.epoch) })
-	}
-	t, _, err := s.tree(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return nil, s.dir.Update(ctx, func(st *roster.State) error {
-		if _, err := st.Audit(s.ws, s.epoch, roster.Shell{Tool: "stop", Stamp: t.stamp}); err != nil {
-			return err
-		}
-		return st.TurnEnded(s.ws, s.epoch, s.in.LastMessage)
-	})
-}

@@ -473,10 +473,23 @@ func TestTurn(t *testing.T) {
 			t.Fatalf("status %s, want %s", row.Status, want)
 		}
 	}
+	task := func(want roster.TaskStatus) {
+		t.Helper()
+		check(t, w.dir.View(t.Context(), func(s *roster.State) error {
+			if got := s.Task("WS01").Status; got != want {
+				t.Fatalf("task %s, want %s", got, want)
+			}
+			return nil
+		}))
+	}
 	w.hook("WS01", "session-start", map[string]any{"session_id": "s1", "source": "startup"})
-	status(roster.Started)
-	w.hook("WS01", "user-prompt-submit", map[string]any{"prompt": "read the brief"})
+	status(roster.Working) // the task is given out when there is a session to do it
+	task(roster.TaskAssigned)
+	w.hook("WS01", "user-prompt-submit", map[string]any{"prompt": "hello"})
+	task(roster.TaskAssigned)
+	w.hook("WS01", "user-prompt-submit", map[string]any{"prompt": "read planning/fleet-t/briefs/WS01.md and start"})
 	status(roster.Working)
+	task(roster.TaskRunning)
 	wantAllow(t, w.write("WS01", "a.go"))
 	w.hook("WS01", "notification", map[string]any{"notification_type": "permission_prompt", "message": "Claude needs your permission"})
 	status(roster.Blocked)
@@ -495,6 +508,7 @@ func TestTurn(t *testing.T) {
 	}
 	w.hook("WS01", "stop", map[string]any{"last_assistant_message": "all done"})
 	status(roster.Done)
+	task(roster.TaskDone)
 	if w.holder("a.go") != "" {
 		t.Error("the end of the turn did not free the file")
 	}

@@ -15,6 +15,9 @@ import (
 // deadline is how long a hook may take in all, far below what agents grant. A test shortens it.
 var deadline = 8 * time.Second
 
+// slowest is for the end of a turn, which may wait for a check that has a limit of its own.
+const slowest = 24 * time.Hour
+
 // Environment variables that say who a session is. The pane wrapper sets them.
 const (
 	EnvRunDir = "FLEET_RUN_DIR"
@@ -62,7 +65,11 @@ func Main(args []string, stdin io.Reader, stdout io.Writer, getenv func(string) 
 	if len(args) == 2 {
 		ws = args[1]
 	}
-	out, err := inTime(func(ctx context.Context) ([]byte, error) { return answerEvent(ctx, event, ws, stdin, getenv) })
+	limit := deadline
+	if event == "stop" {
+		limit = slowest
+	}
+	out, err := inTime(limit, func(ctx context.Context) ([]byte, error) { return answerEvent(ctx, event, ws, stdin, getenv) })
 	if err != nil && event == preToolUse {
 		out = deny("fleet can't check this write, so it is refused: " + err.Error())
 	}
@@ -77,8 +84,8 @@ func Main(args []string, stdin io.Reader, stdout io.Writer, getenv func(string) 
 
 // inTime gives up waiting for an answer when the time is over, whatever takes it:
 // the lock, a file system, an input that doesn't end.
-func inTime(fn func(context.Context) ([]byte, error)) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), deadline)
+func inTime(limit time.Duration, fn func(context.Context) ([]byte, error)) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	type answer struct {
 		out []byte
@@ -95,12 +102,12 @@ func inTime(fn func(context.Context) ([]byte, error)) ([]byte, error) {
 		}()
 		a.out, a.err = fn(ctx)
 	}()
-	over := time.After(deadline + deadline/20) // later than ctx: who waits for the lock says so by itself
+	over := time.After(limit + limit/20) // later than ctx: who waits for the lock says so by itself
 	select {
 	case a := <-answers:
 		return a.out, a.err
 	case <-over:
-		return nil, fmt.Errorf("no answer within %s", deadline)
+		return nil, fmt.Errorf("no answer within %s", limit)
 	}
 }
 

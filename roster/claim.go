@@ -32,17 +32,17 @@ func CleanClaim(p string) (string, error) {
 // scope is the directory or file that a claim reaches at most: the literal part
 // before its first component with a wildcard. "." is the whole repository.
 func scope(claim string) string {
-	parts := strings.Split(claim, "/")
-	if i := slices.IndexFunc(parts, hasWildcard); i >= 0 {
-		parts = parts[:i]
+	i := strings.IndexAny(claim, wildcards)
+	if i < 0 {
+		return claim
 	}
-	if len(parts) == 0 {
+	if i = strings.LastIndexByte(claim[:i], '/'); i < 0 {
 		return "."
 	}
-	return strings.Join(parts, "/")
+	return claim[:i]
 }
 
-func hasWildcard(s string) bool { return strings.ContainsAny(s, "*?[{") }
+const wildcards = "*?[{"
 
 // Overlap reports whether two claims could cover one file. It errs on the side of yes.
 func Overlap(a, b string) bool {
@@ -56,7 +56,7 @@ func Covers(claim, file string) bool {
 	if under(claim, file) {
 		return true
 	}
-	if !hasWildcard(claim) {
+	if !strings.ContainsAny(claim, wildcards) {
 		return false
 	}
 	if ok, _ := doublestar.Match(claim, file); ok {

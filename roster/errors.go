@@ -1,6 +1,9 @@
 package roster
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Kind says what sort of no an Error is. The command line maps it to an exit code.
 type Kind int
@@ -40,4 +43,12 @@ func Dataf(format string, args ...any) *Error {
 // Refusef makes the error of a guard.
 func Refusef(format string, args ...any) *Error {
 	return &Error{Kind: Refused, Msg: fmt.Sprintf(format, args...)}
+}
+
+// KindOf returns what sort of no a rule said, 0 for an error that is no rule's.
+func KindOf(err error) Kind {
+	if no, ok := errors.AsType[*Error](err); ok {
+		return no.Kind
+	}
+	return 0
 }

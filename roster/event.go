@@ -18,11 +18,19 @@ const (
 	SendUnconfirmed   EventType = "send_unconfirmed"
 	Notification      EventType = "notification"
 	HandoffWritten    EventType = "handoff_written"
+	FleetStarted      EventType = "fleet_started"
 	TaskCreated       EventType = "task_created"
+	TaskAssignedTo    EventType = "task_assigned"
 	TaskStarted       EventType = "task_started"
+	CheckFailed       EventType = "check_failed"
 	TaskSucceeded     EventType = "task_succeeded"
+	TaskUnblocked     EventType = "task_unblocked"
 	TaskRequeued      EventType = "task_requeued"
 	TaskFailed        EventType = "task_failed"
+	TaskIsBlocked     EventType = "task_blocked_upstream"
+	TaskIsCancelled   EventType = "task_cancelled"
+	FleetIdle         EventType = "fleet_idle"
+	RunFinished       EventType = "run_finished"
 	LeaseAcquired     EventType = "lease_acquired"
 	LeaseDenied       EventType = "lease_denied"
 	LeaseReleased     EventType = "lease_released"
@@ -35,7 +43,8 @@ const (
 var EventTypes = []EventType{
 	WorkstreamAdded, StatusChanged, ClaimAdded, ClaimReleased,
 	WorkerSpawned, WorkerUp, WorkerExited, PromptSubmitted, SendUnconfirmed, Notification, HandoffWritten,
-	TaskCreated, TaskStarted, TaskSucceeded, TaskRequeued, TaskFailed,
+	FleetStarted, TaskCreated, TaskAssignedTo, TaskStarted, CheckFailed, TaskSucceeded, TaskUnblocked, TaskRequeued, TaskFailed,
+	TaskIsBlocked, TaskIsCancelled, FleetIdle, RunFinished,
 	LeaseAcquired, LeaseDenied, LeaseReleased, FileChanged, ShellWriteDenied, ForeignWriteFound,
 }
 

@@ -61,7 +61,7 @@ const (
 	DenyUnclaimed DenyReason = "unclaimed"       // strict mode, and not inside one's own claims
 	DenyOutside   DenyReason = "outside_workdir" // not in the tree
 	DenyProtected DenyReason = "protected"       // run files, agent settings, git's own files
-	DenyStale     DenyReason = "stale_epoch"     // asked by an earlier incarnation
+	DenyStale     DenyReason = "stale_epoch"     // asked by an earlier incarnation, or by an earlier session of a headless one
 )
 
 // Denial tells why one path was refused.
@@ -88,7 +88,7 @@ type WriteRequest struct {
 // AcquireLeases is the write check: all paths are leased to the workstream, or none is and the denials say why.
 func (s *State) AcquireLeases(r WriteRequest) []Denial {
 	w, err := s.current(r.WS, r.Epoch)
-	if err != nil {
+	if err != nil || w.betweenSessions() {
 		return s.denied(r, "", []Denial{{Path: cmp.Or(slices.Concat(r.Paths, r.Trees)...), Reason: DenyStale}})
 	}
 	var denials []Denial

@@ -2,7 +2,6 @@ package roster
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -28,7 +27,7 @@ func (s *State) Launch(id string, l Launch) (epoch int, err error) {
 	if w.Status == Landed {
 		return 0, Refusef("%s has landed", id).Hinted("add a new workstream for further work")
 	}
-	s.endWorker(w, ErrInfra, "replaced")
+	s.endWork(w, ErrInfra, "replaced")
 	w.Epoch++
 	w.Brain, w.Mode, w.Tree, w.SessionID, w.Notes = l.Brain, l.Mode, l.Tree, "", ""
 	w.Heartbeat = s.Now.Unix()
@@ -60,11 +59,43 @@ func (s *State) SessionUp(id string, epoch int, session, source string) error {
 	}
 	w.Notes = clearedNote(w.Notes)
 	s.setStatus(w, to, "")
+	s.takeTask(w, s.nextTask(w, anyTask))
+	s.wakes = true
 	return nil
 }
 
+// takeTask gives a workstream one of its own tasks, unless it has one in hand or there is none.
+// A headless one begins none by itself: its wrapper runs what the scheduler gives out.
+func (s *State) takeTask(w *Workstream, t *Task) {
+	if t != nil && w.TaskID == "" && w.Mode != Headless {
+		s.assignTask(w, t)
+	}
+}
+
+func anyTask(*Task) bool { return true }
+
+// nextTask is the most urgent of those tasks of a workstream's own that wait for nothing else, or nil.
+// Its backoff doesn't count, for it is asked for where somebody wants it now.
+func (s *State) nextTask(w *Workstream, which func(*Task) bool) (next *Task) {
+	find := finder(s.graph().find)
+	for i := range s.Tasks {
+		if t := &s.Tasks[i]; t.Pinned && t.Workstream == w.ID && which(t) && find.ready(t) && (next == nil || urgency(t, next) < 0) {
+			next = t
+		}
+	}
+	return next
+}
+
+// FirstTask is the task with which the next worker of a workstream will begin, "" if there is none.
+func (s *State) FirstTask(w *Workstream) string {
+	if t := s.nextTask(w, anyTask); t != nil {
+		return t.ID
+	}
+	return ""
+}
+
 // PromptSubmitted notes that the agent took a prompt: the proof that a message arrived.
-// A task that waits for this workstream starts with it.
+// A task of the workstream starts with it, if the prompt names its brief or the session knows it already.
 func (s *State) PromptSubmitted(id string, epoch int, prompt string) error {
 	w, err := s.current(id, epoch)
 	if err != nil {
@@ -72,13 +103,26 @@ func (s *State) PromptSubmitted(id string, epoch int, prompt string) error {
 	}
 	w.Heartbeat = s.Now.Unix()
 	s.Note(PromptSubmitted, id, w.TaskID, map[string]any{"prompt": Title(prompt), "bytes": len(prompt)})
-	s.work(w)
+	s.work(w, prompt)
 	return nil
 }
 
-// work sets a workstream to work, on the task that waits for it if there is one.
-func (s *State) work(w *Workstream) {
-	s.takeTask(w)
+// work sets a workstream to work, on the task that its prompt is about.
+func (s *State) work(w *Workstream, prompt string) {
+	if w.betweenSessions() {
+		return
+	}
+	meant := func(t *Task) bool {
+		return strings.Contains(prompt, BriefName(t.ID)) || t.SessionID != "" && t.SessionID == w.SessionID
+	}
+	t := s.Task(w.TaskID)
+	if t == nil {
+		t = s.nextTask(w, meant)
+	}
+	if t != nil && meant(t) {
+		s.takeTask(w, t)
+		s.startTask(w, t)
+	}
 	w.Notes = clearedNote(w.Notes)
 	s.setStatus(w, Working, "")
 }
@@ -90,11 +134,11 @@ func (s *State) Activity(id string, epoch int) error {
 	if err != nil {
 		return err
 	}
-	if s.Now.Sub(time.Unix(w.Heartbeat, 0)) >= HeartbeatEvery {
+	if age := s.Now.Sub(time.Unix(w.Heartbeat, 0)); age >= HeartbeatEvery || age < 0 { // the clock was set back
 		w.Heartbeat = s.Now.Unix()
 	}
 	if w.Asks() || w.Status == Blocked && strings.HasPrefix(w.Notes, noteError) {
-		s.work(w)
+		s.work(w, "")
 	}
 	return nil
 }
@@ -109,7 +153,7 @@ func (s *State) NeedsPerson(id string, epoch int, kind, message string) error {
 		return err
 	}
 	s.Note(Notification, id, w.TaskID, map[string]any{"kind": kind, "message": message})
-	if !w.saysBlocked() {
+	if !w.saysBlocked() && !w.betweenSessions() {
 		s.setStatus(w, Blocked, noteAsks+" "+message)
 	}
 	return nil
@@ -141,31 +185,28 @@ func (s *State) TurnEnded(id string, epoch int, message string) error {
 	if w.Asks() {
 		w.Notes = ""
 	}
-	if t := s.Task(w.TaskID); t != nil && t.BlockedOn != "" && !s.holds(w, t.BlockedOn) {
-		s.vetoTurn(w, t)
-		return nil
-	}
-	s.endTurn(w, clearedNote(Title(message)))
+	s.endTurn(w, Outcome{OK: true, Summary: message})
 	return nil
 }
 
-func (s *State) vetoTurn(w *Workstream, t *Task) {
-	reason := noteVeto + " " + t.BlockedOn
-	if l, held := s.Leases.Get(t.BlockedOn); held {
-		reason += " is held by " + l.WS
+// endTurn ends the attempt that was running, if one was. The attempts of a headless
+// worker are judged by its wrapper, which knows how the session ended.
+func (s *State) endTurn(w *Workstream, o Outcome) {
+	t := s.Task(w.TaskID)
+	switch {
+	case w.Mode == Headless:
+		s.touch(w)
+	case t != nil && t.Status == TaskRunning:
+		o.DurationMS, o.SessionID = max(0, s.Now.Sub(t.StartedAt.Time).Milliseconds()), w.SessionID
+		s.endAttempt(w, t, o)
+	default:
+		if t == nil {
+			w.TaskID = ""
+		}
+		s.releaseLeases(w, "turn ended")
+		s.setStatus(w, s.restStatus(w), clearedNote(Title(o.Summary)))
+		s.wakes = true
 	}
-	if !slices.Contains(t.Scope, t.BlockedOn) {
-		t.Scope = slices.Concat(t.Scope, []string{t.BlockedOn})
-	}
-	s.releaseLeases(w, "veto")
-	s.requeueTask(w, ErrVeto, reason)
-	s.setStatus(w, Blocked, reason)
-}
-
-func (s *State) endTurn(w *Workstream, note string) {
-	s.releaseLeases(w, "task ended")
-	s.completeTask(w)
-	s.setStatus(w, s.restStatus(w), note)
 }
 
 // TurnFailed notes that the agent's turn ended in an error of its service or a limit.
@@ -175,8 +216,11 @@ func (s *State) TurnFailed(id string, epoch int, reason string) error {
 		return err
 	}
 	w.Heartbeat = s.Now.Unix()
-	s.releaseLeases(w, "turn failed")
-	s.requeueTask(w, ErrAgent, reason)
+	if w.Mode == Headless {
+		s.touch(w)
+		return nil
+	}
+	s.endWork(w, ErrAgent, reason)
 	s.setStatus(w, Blocked, noteError+" "+Title(reason))
 	return nil
 }
@@ -214,12 +258,19 @@ func (s *State) WorkerExited(id string, epoch int, e Exit) error {
 	}
 	s.Note(WorkerExited, id, w.TaskID, map[string]any{"epoch": epoch, "code": e.Code, "stopped": e.Stopped, "last_lines": e.LastLines})
 	if e.Stopped {
-		s.endWorker(w, notItsFault, "stopped")
+		s.endWork(w, notItsFault, "stopped")
 		if w.Live() {
 			s.setStatus(w, Pending, "stopped")
 		}
 	} else {
-		s.bury(w, fmt.Sprintf("worker exited with code %d", e.Code), e.Code == 0)
+		reason := fmt.Sprintf("worker exited with code %d", e.Code)
+		if e.Code < 0 && e.LastLines != "" { // what kept it from running
+			reason = "worker failed: " + Title(e.LastLines)
+		}
+		s.bury(w, reason, e.Code == 0)
+	}
+	if w.Status == Done {
+		w.Heartbeat = 0 // nobody is there, should it have more to do
 	}
 	w.Epoch++
 	return nil
@@ -243,31 +294,42 @@ func (s *State) markDead(w *Workstream, reason string) {
 
 // bury ends a worker that nobody stopped. One that had finished its work and left cleanly stays done.
 func (s *State) bury(w *Workstream, reason string, clean bool) {
-	s.endWorker(w, ErrInfra, reason)
+	s.endWork(w, ErrInfra, reason)
 	if w.Status == Landed || w.Status == Done && clean {
 		return
 	}
 	s.setStatus(w, Dead, reason)
 }
 
-func (s *State) endWorker(w *Workstream, kind ErrorKind, reason string) {
+// endWork frees what a workstream holds and has in hand.
+func (s *State) endWork(w *Workstream, kind ErrorKind, reason string) {
 	s.releaseLeases(w, reason)
-	s.requeueTask(w, kind, reason)
+	if t := s.Task(w.TaskID); t != nil && t.InHand() {
+		s.requeue(w, t, kind, reason)
+	}
+	w.TaskID = ""
+	s.wakes = true
 }
 
-// restStatus is where a workstream stands between two turns.
+// restStatus is where a workstream stands between two turns: at work while it has
+// a task in hand, done when all of its own tasks are.
 func (s *State) restStatus(w *Workstream) Status {
-	if w.Status == Landed {
+	switch {
+	case w.Status == Landed:
 		return Landed
+	case w.TaskID != "":
+		return Working
 	}
 	done := false
 	for i := range s.Tasks {
-		if t := &s.Tasks[i]; t.Workstream == w.ID {
-			if t.Status != TaskDone {
-				return Started
-			}
-			done = true
+		t := &s.Tasks[i]
+		if !t.Pinned || t.Workstream != w.ID || t.Status == TaskCancelled {
+			continue
 		}
+		if t.Status != TaskDone {
+			return Started
+		}
+		done = true
 	}
 	if done {
 		return Done

@@ -18,13 +18,13 @@ func TestLife(t *testing.T) {
 	}
 	at("added", Pending, TaskPending)
 
-	epoch, err := s.Launch("WS01", Launch{Brain: "opus", Mode: Headless, Tree: ".claude/worktrees/a-ws01"})
+	epoch, err := s.Launch("WS01", Launch{Brain: "opus", Mode: Interactive, Tree: ".claude/worktrees/a-ws01"})
 	must(t, err)
 	eq(t, "epoch", epoch, 1)
 	at("launched", Pending, TaskPending)
 
 	must(t, s.SessionUp("WS01", 1, "session-1", "startup"))
-	at("up", Started, TaskPending)
+	at("up", Working, TaskAssigned)
 
 	s.Now = s.Now.Add(time.Second)
 	must(t, s.PromptSubmitted("WS01", 1, "read briefs/WS01.md and start"))
@@ -51,23 +51,24 @@ func TestLife(t *testing.T) {
 	at("left", Done, TaskDone)
 
 	eq(t, "row", *row(t, s, "WS01"), Workstream{
-		ID: "WS01", Name: "ws01", Task: "the API", Status: Done, Heartbeat: s.Now.Unix(), Notes: "The API is there.",
-		Brain: "opus", Mode: Headless, Tree: ".claude/worktrees/a-ws01", Epoch: 2, SessionID: "session-1", UpdatedAt: Time{s.Now},
+		ID: "WS01", Name: "ws01", Task: "the API", Status: Done, Notes: "The API is there.",
+		Brain: "opus", Mode: Interactive, Tree: ".claude/worktrees/a-ws01", Epoch: 2, SessionID: "session-1", UpdatedAt: Time{s.Now},
 	})
 	eq(t, "task", *s.Task("WS01"), Task{
 		ID: "WS01", Title: "the API", Status: TaskDone, Priority: 3, Workstream: "WS01", Pinned: true, Brain: "claude",
-		Attempts: 1, MaxAttempts: 3, AssignedAt: Time{now.Add(time.Second)}, StartedAt: Time{now.Add(time.Second)},
+		Attempts: 1, MaxAttempts: 3, AssignedAt: Time{now}, StartedAt: Time{now.Add(time.Second)},
 		CompletedAt: Time{s.Now}, DurationMS: 1500, SessionID: "session-1", CreatedAt: Time{now}, UpdatedAt: Time{s.Now},
 	})
 	eq(t, "events", said(s), []string{
 		"workstream_added WS01 brain=claude name=ws01 task=the API",
 		"task_created WS01 WS01 title=the API",
-		"worker_spawned WS01 brain=opus epoch=1 mode=headless tree=.claude/worktrees/a-ws01",
+		"worker_spawned WS01 brain=opus epoch=1 mode=interactive tree=.claude/worktrees/a-ws01",
 		"worker_up WS01 epoch=1 session_id=session-1 source=startup",
 		"status_changed WS01 from=pending to=started",
-		"prompt_submitted WS01 bytes=29 prompt=read briefs/WS01.md and start",
-		"task_started WS01 WS01 attempt=1",
+		"task_assigned WS01 WS01 agent_name=ws01 attempt=1 file_scope=[]",
 		"status_changed WS01 WS01 from=started to=working",
+		"prompt_submitted WS01 WS01 bytes=29 prompt=read briefs/WS01.md and start",
+		"task_started WS01 WS01 attempt=1",
 		"lease_acquired WS01 WS01 path=a.go tool=Edit",
 		"worker_up WS01 epoch=1 session_id=session-1 source=compact",
 		"lease_released WS01 WS01 path=a.go why=task ended",
@@ -86,11 +87,11 @@ func working() *State {
 	return &State{
 		Now: now,
 		Workstreams: []Workstream{
-			{ID: "WS01", Status: Working, Epoch: 1, TaskID: "T1", Heartbeat: 7, Notes: "writing"},
+			{ID: "WS01", Status: Working, Epoch: 1, TaskID: "T1", SessionID: "s1", Heartbeat: 7, Notes: "writing"},
 			{ID: "WS02", Status: Working, Epoch: 1, TaskID: "T2"},
 		},
 		Tasks: []Task{
-			{ID: "T1", Workstream: "WS01", Pinned: true, Status: TaskRunning, Attempts: 1, MaxAttempts: 3, StartedAt: ago(time.Second)},
+			{ID: "T1", Workstream: "WS01", Pinned: true, Status: TaskRunning, Attempts: 1, MaxAttempts: 3, SessionID: "s1", StartedAt: ago(time.Second)},
 			{ID: "T2", Workstream: "WS02", Pinned: true, Status: TaskRunning, Attempts: 1, MaxAttempts: 3},
 		},
 		Leases: held("a.go:WS01/T1", "b.go:WS02/T2"),
@@ -155,7 +156,7 @@ func TestEnds(t *testing.T) {
 			eq(t, "error kind", task.ErrorKind, c.kind)
 			eq(t, "attempts", task.Attempts, c.attempts)
 			if task.Status == TaskPending {
-				eq(t, "backoff", task.BackoffUntil, Time{now.Add(2 * time.Second)})
+				eq(t, "backoff", task.BackoffUntil, Time{now.Add(2 * time.Duration(c.attempts) * time.Second)})
 			}
 			eq(t, "the other's task", s.Task("T2").Status, TaskRunning)
 			if s.Events()[0].Type != LeaseReleased && s.Events()[0].Type != WorkerExited {
@@ -229,7 +230,7 @@ func TestAttempts(t *testing.T) {
 	eq(t, "task in hand", row(t, s, "WS01").TaskID, "T1")
 }
 
-// CF-73, CF-74, CF-75, CF-76: a denial is no wait; a turn that ends under one sends its task back, and not as a failed attempt.
+// CF-73, CF-74, CF-75, CF-76: a denial is no wait; a turn that ends under one sends its task back.
 func TestVeto(t *testing.T) {
 	s := working()
 	eq(t, "reason", s.AcquireLeases(ask("WS01", 1, everybody, "free.go", "b.go"))[0].Reason, DenyHeld)
@@ -243,7 +244,7 @@ func TestVeto(t *testing.T) {
 	eq(t, "task", task.Status, TaskPending)
 	eq(t, "error kind", task.ErrorKind, ErrVeto)
 	eq(t, "blocked on", task.BlockedOn, "b.go")
-	eq(t, "attempts", task.Attempts, 0)
+	eq(t, "attempts", task.Attempts, 1)
 	eq(t, "scope", task.Scope, []string{"b.go"})
 	eq(t, "backoff", task.BackoffUntil, Time{now.Add(2 * time.Second)})
 	eq(t, "told", said(s)[1:], []string{
@@ -256,7 +257,7 @@ func TestVeto(t *testing.T) {
 	eq(t, "status", w.Status, Working)
 	eq(t, "notes", w.Notes, "")
 	eq(t, "blocked on", s.Task("T1").BlockedOn, "")
-	eq(t, "attempts", s.Task("T1").Attempts, 1)
+	eq(t, "attempts", s.Task("T1").Attempts, 2)
 	must(t, s.TurnEnded("WS01", 1, "done without it"))
 	eq(t, "task", s.Task("T1").Status, TaskDone)
 }
@@ -381,7 +382,8 @@ func TestNotified(t *testing.T) {
 // A hook renews the heartbeat only when it is old, so that not every tool call writes the roster.
 func TestActivity(t *testing.T) {
 	for age, want := range map[time.Duration]time.Duration{
-		0: 0, 4 * time.Second: 4 * time.Second, 5 * time.Second: 0, time.Hour: 0, -time.Minute: -time.Minute,
+		0: 0, 4 * time.Second: 4 * time.Second, 5 * time.Second: 0, time.Hour: 0,
+		-time.Minute: 0, // the clock was set back
 	} {
 		s := working()
 		s.Workstreams[0].Heartbeat = now.Add(-age).Unix()
@@ -403,7 +405,8 @@ func TestActivityLiftsAnError(t *testing.T) {
 	eq(t, "notes", row(t, s, "WS01").Notes, "")
 }
 
-// A prompt starts the first task that is pinned to its workstream and waits, and never one that runs (PAINS 107).
+// A prompt that names a brief starts its task, the first one that is pinned to the workstream and waits;
+// any other prompt starts nothing, and so does a second one (PAINS 107).
 func TestPromptSubmitted(t *testing.T) {
 	s := &State{
 		Now:         now,
@@ -418,6 +421,10 @@ func TestPromptSubmitted(t *testing.T) {
 		Leases: LeaseMap{},
 	}
 	must(t, s.PromptSubmitted("WS01", 1, "secret words\nin a long prompt"))
+	eq(t, "task in hand", row(t, s, "WS01").TaskID, "")
+	must(t, s.TurnEnded("WS01", 1, ""))
+	eq(t, "task", s.Task("T3").Status, TaskPending)
+	must(t, s.PromptSubmitted("WS01", 1, "read /run/briefs/T3.md and start"))
 	eq(t, "task in hand", row(t, s, "WS01").TaskID, "T3")
 	eq(t, "notes", row(t, s, "WS01").Notes, "")
 	eq(t, "task", *s.Task("T3"), Task{
@@ -462,4 +469,33 @@ func TestLaunch(t *testing.T) {
 	eq(t, "status of one that is done", row(t, s, "WS02").Status, Done)
 	_, err = s.Launch("WS09", Launch{})
 	refused(t, err, Data, "not in the roster")
+}
+
+// A session of a headless worker that was killed may leave a hook behind, which comes late: when its attempt is
+// over, and the worker waits for its next task. It gets no lease, and the worker goes on waiting.
+func TestHookOfAnEndedSession(t *testing.T) {
+	for what, late := range map[string]func(*State) error{
+		"write": func(s *State) error {
+			eq(t, "denials", s.AcquireLeases(ask("WS01", 1, everybody, "a.go")), []Denial{{Path: "a.go", Reason: DenyStale}})
+			return nil
+		},
+		"prompt":       func(s *State) error { return s.PromptSubmitted("WS01", 1, "read briefs/T1.md and start") },
+		"session":      func(s *State) error { return s.SessionUp("WS01", 1, "session-1", "startup") },
+		"notification": func(s *State) error { return s.NeedsPerson("WS01", 1, "permission_prompt", "may it?") },
+		"activity":     func(s *State) error { return s.Activity("WS01", 1) },
+		"end":          func(s *State) error { return s.TurnEnded("WS01", 1, "there") },
+		"error":        func(s *State) error { return s.TurnFailed("WS01", 1, "overloaded") },
+	} {
+		t.Run(what, func(t *testing.T) {
+			s := &State{
+				Now: now, Leases: LeaseMap{},
+				Workstreams: []Workstream{{ID: "WS01", Status: Started, Mode: Headless, Epoch: 1}},
+				Tasks:       []Task{{ID: "T1", Status: TaskPending, Attempts: 1, MaxAttempts: 3, Scope: []string{"a.go"}}},
+			}
+			must(t, late(s))
+			eq(t, "holders", holders(s), []string(nil))
+			must(t, s.Tick(everybody))
+			eq(t, "T1", s.Task("T1").Status, TaskAssigned)
+		})
+	}
 }

@@ -8,12 +8,16 @@ import (
 // State is a snapshot of one run.
 type State struct {
 	Now         time.Time
-	Strict      bool // a write needs a claim of one's own (FLEET_STRICT)
+	Strict      bool          // a write needs a claim of one's own (FLEET_STRICT)
+	MaxAttempts int           // of a task that sets none; 0 is DefaultMaxAttempts
+	TaskTimeout time.Duration // of a headless worker's task; 0 is DefaultTaskTimeout
 	Workstreams []Workstream
 	Tasks       []Task
 	Leases      Leases
 
 	events []Event
+	closed bool // a task has ended since the snapshot
+	wakes  bool // see Wakes
 }
 
 // Events returns what the rules noted since the snapshot was taken, oldest first, without ids.
@@ -37,8 +41,10 @@ func (s *State) Workstream(id string) (*Workstream, error) {
 
 // Task returns the row of a task id, or nil.
 func (s *State) Task(id string) *Task {
-	if i := slices.IndexFunc(s.Tasks, func(t Task) bool { return t.ID == id }); i >= 0 {
-		return &s.Tasks[i]
+	for i := range s.Tasks {
+		if s.Tasks[i].ID == id {
+			return &s.Tasks[i]
+		}
 	}
 	return nil
 }

@@ -57,7 +57,13 @@ func said(s *State) []string {
 }
 
 func clone(s *State) *State {
-	c := &State{Now: s.Now, Strict: s.Strict, Workstreams: slices.Clone(s.Workstreams), Tasks: slices.Clone(s.Tasks), Leases: LeaseMap{}}
+	c := &State{
+		Now: s.Now, Strict: s.Strict, MaxAttempts: s.MaxAttempts, TaskTimeout: s.TaskTimeout,
+		Workstreams: slices.Clone(s.Workstreams), Tasks: slices.Clone(s.Tasks), Leases: LeaseMap{}, closed: s.closed,
+	}
+	for i := range c.Tasks {
+		c.Tasks[i].DependsOn, c.Tasks[i].Scope = slices.Clone(c.Tasks[i].DependsOn), slices.Clone(c.Tasks[i].Scope)
+	}
 	for i := range c.Workstreams {
 		c.Workstreams[i].Claims = slices.Clone(c.Workstreams[i].Claims)
 	}

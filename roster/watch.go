@@ -70,10 +70,21 @@ func (s *State) Changes(before Seen) (lines []string, now Seen) {
 	return lines, now
 }
 
-// AllDone reports whether there is work and all of it is done or landed.
+// AllDone reports whether there is work and all of it is done: every workstream
+// with tasks of its own is done or landed, and every other task has succeeded or was cancelled.
 func (s *State) AllDone() bool {
+	owners := make(map[string]bool)
+	for i := range s.Tasks {
+		t := &s.Tasks[i]
+		if !t.Pinned && t.Status != TaskDone && t.Status != TaskCancelled {
+			return false
+		}
+		owners[t.Workstream] = owners[t.Workstream] || t.Pinned
+	}
 	for i := range s.Workstreams {
-		if st := s.Workstreams[i].Status; st != Done && st != Landed {
+		w := &s.Workstreams[i]
+		slot := len(s.Tasks) > 0 && !owners[w.ID]
+		if !slot && w.Status != Done && w.Status != Landed {
 			return false
 		}
 	}

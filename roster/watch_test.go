@@ -90,3 +90,28 @@ func TestAllDone(t *testing.T) {
 		}
 	}
 }
+
+// CFN-93, CF-88: with a graph, its tasks count as well; a workstream without tasks of its own is only a pair of hands.
+func TestAllDoneWithTasks(t *testing.T) {
+	for name, c := range map[string]struct {
+		slot, owner Status
+		own, other  TaskStatus
+		want        bool
+	}{
+		"all of it":                 {Started, Done, TaskDone, TaskDone, true},
+		"one was cancelled":         {Started, Done, TaskDone, TaskCancelled, true},
+		"hands that are dead":       {Dead, Landed, TaskDone, TaskDone, true},
+		"hands that are full":       {Working, Done, TaskDone, TaskRunning, false},
+		"one waits":                 {Started, Done, TaskDone, TaskPending, false},
+		"one failed":                {Started, Done, TaskDone, TaskGivenUp, false},
+		"one can't run":             {Started, Done, TaskDone, TaskBlockedUpstream, false},
+		"its owner has more to say": {Started, Working, TaskDone, TaskDone, false},
+		"its owner is dead":         {Started, Dead, TaskDone, TaskDone, false},
+	} {
+		s := &State{
+			Workstreams: []Workstream{{ID: "WS01", Status: c.slot}, {ID: "WS02", Status: c.owner}},
+			Tasks:       []Task{{ID: "WS02", Workstream: "WS02", Pinned: true, Status: c.own}, {ID: "T1", Workstream: "WS01", Status: c.other}},
+		}
+		eq(t, name, s.AllDone(), c.want)
+	}
+}

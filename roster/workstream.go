@@ -29,8 +29,9 @@ var Statuses = []Status{Pending, Started, Working, Blocked, Done, Landed, Dead}
 
 // Modes of a worker.
 const (
-	Interactive = "interactive"
-	Headless    = "headless"
+	Interactive = "interactive" // a screen; its wrapper types the next task into it
+	Manual      = "manual"      // a screen that only a person types into
+	Headless    = "headless"    // no screen of its own: its wrapper starts a session for each task
 )
 
 // Workstream is one row of roster.tsv: a slot, its stream of work and the worker that serves it.
@@ -71,7 +72,19 @@ func (w *Workstream) saysBlocked() bool {
 
 // manned reports whether a worker should be running: one was seen at work since the last one's end.
 func (w *Workstream) manned() bool {
-	return w.Epoch > 0 && (w.Status == Started || w.Status == Working || w.TaskID != "")
+	return w.Epoch > 0 && (w.Status == Started || w.Status == Working || w.TaskID != "" || w.Status == Blocked && !w.saysBlocked())
+}
+
+// betweenSessions reports whether no agent is at work for the worker: a headless one
+// has a session for each task. What reports all the same is left of one that has ended.
+func (w *Workstream) betweenSessions() bool { return w.Mode == Headless && w.TaskID == "" }
+
+// Waits reports whether the worker can be given a task.
+func (w *Workstream) Waits() bool {
+	if w.Epoch == 0 || w.TaskID != "" || w.Mode == Manual {
+		return false
+	}
+	return w.Status == Started || w.Status == Done || w.Status == Blocked && strings.HasPrefix(w.Notes, noteVeto)
 }
 
 // Notes that a rule reads again start with one of these.
@@ -109,10 +122,22 @@ func (s *State) Add(n NewWorkstream) error {
 	if err := CheckID(n.ID); err != nil {
 		return err
 	}
-	title := Title(n.Text)
-	if title == "" {
+	if Title(n.Text) == "" {
 		return Usagef("%s: the task is empty", n.ID)
 	}
+	if err := s.AddSlot(n); err != nil {
+		return err
+	}
+	_, err := s.AddTasks([]NewTask{{ID: n.ID, Title: n.Text, Workstream: n.ID, Brain: n.Brain}})
+	return err
+}
+
+// AddSlot registers a workstream that has no task of its own: its worker serves the graph.
+func (s *State) AddSlot(n NewWorkstream) error {
+	if err := CheckID(n.ID); err != nil {
+		return err
+	}
+	title := Title(n.Text)
 	if n.Name == "" {
 		n.Name = strings.ToLower(n.ID)
 	}
@@ -136,12 +161,23 @@ func (s *State) Add(n NewWorkstream) error {
 		return err
 	}
 	s.Note(WorkstreamAdded, n.ID, "", map[string]any{"name": n.Name, "task": title, "brain": n.Brain})
-	s.addTask(Task{ID: n.ID, Title: title, Workstream: n.ID, Pinned: true, Brain: n.Brain})
 	if len(claims) > 0 {
 		s.addClaims(w, claims)
 	}
 	s.Workstreams = append(s.Workstreams, *w)
 	return nil
+}
+
+// FreeIDs are the next n ids that no workstream has.
+func (s *State) FreeIDs(n int) []string {
+	var ids []string
+	for i := 1; len(ids) < n; i++ {
+		id := fmt.Sprintf("WS%02d", i)
+		if !slices.ContainsFunc(s.Workstreams, func(w Workstream) bool { return w.ID == id }) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
@@ -191,8 +227,12 @@ func (s *State) Heartbeat(id, note string) error {
 	case strings.HasPrefix(note, noteBlocked):
 		s.setStatus(w, Blocked, note)
 	case strings.HasPrefix(note, noteDone):
-		s.takeTask(w)
-		s.endTurn(w, note)
+		s.takeTask(w, s.nextTask(w, anyTask))
+		if t := s.Task(w.TaskID); t != nil {
+			s.startTask(w, t)
+		}
+		s.endTurn(w, Outcome{OK: true})
+		w.Notes = note
 	case note != "" && w.Status == Blocked && w.TaskID != "":
 		s.setStatus(w, Working, note)
 	case note != "":

@@ -47,8 +47,8 @@ func TestAdd(t *testing.T) {
 	})
 	eq(t, "events", said(s), []string{
 		"workstream_added WS01 brain=claude name=ws01 task=Add the order API.",
-		"task_created WS01 WS01 title=Add the order API.",
 		"claim_added WS01 paths=[api docs/api.md]",
+		"task_created WS01 WS01 title=Add the order API.",
 		"workstream_added WS002 name=Web_2 task=web",
 		"task_created WS002 WS002 title=web",
 	})

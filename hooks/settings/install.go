@@ -27,7 +27,7 @@ func operatorEvent() event { return event{"PreToolUse", "pre-tool-use", writeToo
 // everything else that stands there as it is. It refuses a file that it can't read.
 func Install(root, exe string) (path string, err error) {
 	return change(root, func(hooks map[string][]any) {
-		entry := operatorEvent().entry(exe, "")
+		entry := operatorEvent().entry(exe, "", 0)
 		hooks["PreToolUse"] = append(hooks["PreToolUse"], entry)
 	})
 }

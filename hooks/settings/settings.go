@@ -6,6 +6,7 @@ package settings
 import (
 	"encoding/json"
 	"strings"
+	"time"
 )
 
 // writeTools are the tools of Claude Code that write, and Bash. A tool that is not
@@ -64,13 +65,17 @@ type group struct {
 
 // entry is what the settings say of one event. Three belts hold a write check shut: a failure
 // of the command exits 2, a failure that isn't an exit blocks by onFailure, and in
-// the workers' permission mode an answer that isn't "allow" is a no.
-func (e event) entry(exe, ws string) group {
+// the workers' permission mode an answer that isn't "allow" is a no. The end of a
+// turn has time for a check of the task.
+func (e event) entry(exe, ws string, check time.Duration) group {
 	line := quote(exe) + " hook " + e.hook
 	if ws != "" {
 		line += " " + ws
 	}
 	c := command{Type: "command", Command: line, Timeout: HostTimeout}
+	if e.name == "Stop" {
+		c.Timeout += int(check.Seconds())
+	}
 	if e.name == "PreToolUse" {
 		c.Command += " || exit 2"
 		c.OnFailure = "block"
@@ -79,12 +84,13 @@ func (e event) entry(exe, ws string) group {
 }
 
 // Worker returns the settings file of one workstream's worker. exe is the absolute
-// path of the fleet program. "disableAllHooks": false is said in words, since the
+// path of the fleet program, check how long the check of a task may take.
+// "disableAllHooks": false is said in words, since the
 // last word on it decides and a worker could write the other one into its tree.
-func Worker(exe, ws string) ([]byte, error) {
+func Worker(exe, ws string, check time.Duration) ([]byte, error) {
 	hooks := make(map[string][]group)
 	for _, e := range workerEvents() {
-		hooks[e.name] = []group{e.entry(exe, ws)}
+		hooks[e.name] = []group{e.entry(exe, ws, check)}
 	}
 	return json.MarshalIndent(map[string]any{
 		"disableAllHooks": false,

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -21,7 +22,7 @@ func check(t *testing.T, err error) {
 
 // The three belts stand in the file that a worker starts with (DESIGN 5, AGENTS-FACTS 1.4, 1.6).
 func TestWorkerSettings(t *testing.T) {
-	text, err := Worker(exe, "WS01")
+	text, err := Worker(exe, "WS01", time.Minute)
 	check(t, err)
 	var got struct {
 		DisableAllHooks *bool

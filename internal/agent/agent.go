@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
 
 	"fleet/roster"
 )
@@ -23,6 +24,7 @@ type Brain struct {
 
 	args   func(Job) []string
 	trust  []string // KEY=VALUE that skips the question whether the folder is trusted
+	set    []string // KEY=VALUE that it always gets
 	unset  []string // variables that must not reach it, beyond those of every worker
 	dialog func(screen string) (waitsFor string)
 	draft  func(screen string) string
@@ -33,9 +35,20 @@ type Job struct {
 	Name     string // shown by the agent where it can; unique among sessions
 	Mode     string // roster.Interactive or roster.Headless
 	Settings string // path of the hook settings made for this worker
-	Prompt   string // the first prompt, one line; empty for a spare
+	Prompt   string // the first prompt, one line; empty for one that waits for its first task
 	Trust    bool   // start without the question whether the folder is trusted
 	Script   string // path of the script, for the scripted brain
+	Attempt  int    // at the task, for the scripted brain: it plays the script's turn of this number
+	Limits
+}
+
+// Limits bound one headless session. Zero values bound nothing.
+type Limits struct {
+	Sealed    bool          // only tools whose writes can be checked, and nothing of the user's or the repository's settings
+	Model     string        // instead of the brain's
+	Timeout   time.Duration // wall clock; the session is killed then
+	MaxTurns  int           // turns with the model
+	BudgetUSD float64
 }
 
 // Command is what to run.
@@ -94,7 +107,7 @@ func (b Brain) Command(exe string, j Job) Command {
 	if program == "" {
 		program = exe
 	}
-	c := Command{Args: append([]string{program}, b.args(j)...), Unset: append(slices.Clone(everywhere), b.unset...)}
+	c := Command{Args: append([]string{program}, b.args(j)...), Set: slices.Clone(b.set), Unset: append(slices.Clone(everywhere), b.unset...)}
 	if j.Trust {
 		c.Set = append(c.Set, b.trust...)
 	}

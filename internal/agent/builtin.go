@@ -1,6 +1,11 @@
 package agent
 
-import "os"
+import (
+	"os"
+	"strconv"
+
+	"fleet/roster"
+)
 
 // scripted plays a script of tool calls through the very hooks that a real
 // agent would call: for demos and tests, without a key or a network.
@@ -9,7 +14,11 @@ func scripted() Brain {
 		Name: "scripted", Hooks: true,
 		draft: promptDraft,
 		args: func(j Job) []string {
-			return []string{"play", "--settings", j.Settings, "--script", j.Script, j.Prompt}
+			args := []string{"play", "--settings", j.Settings, "--script", j.Script}
+			if j.Mode == roster.Headless {
+				args = append(args, "--turn", strconv.Itoa(j.Attempt))
+			}
+			return append(args, j.Prompt)
 		},
 	}
 }

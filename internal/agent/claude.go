@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"cmp"
+	"strconv"
 	"strings"
 
 	"fleet/roster"
@@ -12,6 +14,7 @@ func claude(name, model string) Brain {
 	return Brain{
 		Name: name, Program: "claude", Hooks: true,
 		args:   func(j Job) []string { return claudeArgs(j, model) },
+		set:    []string{"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=1000000"}, // or a queue would end with its ninth task
 		trust:  []string{"CLAUDE_CODE_SANDBOXED=1"},
 		unset:  claudeSession,
 		dialog: claudeDialog,
@@ -28,16 +31,33 @@ var claudeSession = []string{
 
 func claudeArgs(j Job, model string) []string {
 	args := []string{"--permission-mode", "dontAsk", "--settings", j.Settings}
-	if model != "" {
+	if model = cmp.Or(j.Model, model); model != "" {
 		args = append(args, "--model", model)
 	}
 	if j.Mode == roster.Headless {
-		args = append(args, "-p", "--output-format", "stream-json", "--verbose")
+		args = append(args, headlessArgs(j.Limits)...)
 	} else {
 		args = append(args, "-n", j.Name)
 	}
 	if j.Prompt != "" {
 		args = append(args, j.Prompt)
+	}
+	return args
+}
+
+// sealedTools are those whose writes the write check can see, and those that only read.
+const sealedTools = "Read,Write,Edit,MultiEdit,NotebookEdit,Glob,Grep"
+
+func headlessArgs(l Limits) []string {
+	args := []string{"-p", "--output-format", "stream-json", "--verbose"}
+	if l.Sealed {
+		args = append(args, "--tools", sealedTools, "--setting-sources", "", "--strict-mcp-config")
+	}
+	if l.MaxTurns > 0 {
+		args = append(args, "--max-turns", strconv.Itoa(l.MaxTurns))
+	}
+	if l.BudgetUSD > 0 {
+		args = append(args, "--max-budget-usd", strconv.FormatFloat(l.BudgetUSD, 'f', -1, 64))
 	}
 	return args
 }

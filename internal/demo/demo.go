@@ -1,39 +1,50 @@
-// Package demo shows the main job on a throw-away repository: three workers, one
-// file that two of them need, a write that is denied while the other holds the
-// file and goes through afterwards, and nothing lost.
+// Package demo shows the main job on a throw-away repository: five tasks, one
+// after another where they must be and at once where they can, on three workers;
+// a write that is denied while another worker holds the file, and goes through
+// when it is tried again; and at the end the repository's own tests pass.
 package demo
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
+	"sync"
 	"time"
 
 	"fleet/internal/agent"
 	"fleet/internal/master"
 	"fleet/internal/proc"
+	"fleet/internal/progress"
 	planningtemplate "fleet/planning-template"
 	"fleet/roster"
 	"fleet/roster/rundir"
 )
+
+// repository is what the demo's repository starts with. The endings keep its Go
+// files from being taken for ours.
+//
+//go:embed repo
+var repository embed.FS
 
 // Options say how the demo runs.
 type Options struct {
 	Brain string // scripted needs no key and no network
 	Exe   string // the fleet program, absolute
 	Keep  bool   // leave the repository and the run dir behind
-	Color bool
+	Color progress.Painter
 	Out   io.Writer
+	Limit time.Duration // of the whole
 }
 
-// limits of a whole demo; a model takes its time.
-const (
-	scriptedLimit = time.Minute
-	modelLimit    = 10 * time.Minute
-)
+// runners is how many workers the graph is given.
+const runners = 3
 
 // demo is one run of it.
 type demo struct {
@@ -41,17 +52,19 @@ type demo struct {
 	fleet *master.Fleet
 	repo  string
 	signs string // where a scripted worker waits for a file, outside the repository
+	parts []part
 	began time.Time
-	told  bool // the vetoed worker was called again
+	last  int64 // the event that was told last
 }
 
-// Run shows the demo. It reports whether the veto happened and nothing was lost.
+// Run shows the demo. It reports whether the veto happened, every task succeeded and the repository's tests pass.
 func Run(ctx context.Context, o Options) (ok bool, err error) {
-	limit := scriptedLimit
-	if o.Brain != "scripted" {
-		limit = modelLimit
+	for _, program := range []string{"git", "go"} {
+		if _, err := exec.LookPath(program); err != nil {
+			return false, &agent.MissingError{Program: program, For: "the demo"}
+		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, o.Limit)
 	defer cancel()
 	home, err := os.MkdirTemp("/tmp", "fleet-demo-") // short, for the path of a socket is limited
 	if err != nil {
@@ -60,7 +73,8 @@ func Run(ctx context.Context, o Options) (ok bool, err error) {
 	if home, err = filepath.EvalSymlinks(home); err != nil {
 		return false, err
 	}
-	d := &demo{Options: o, repo: filepath.Join(home, "shop"), signs: filepath.Join(home, "signs")}
+	d := &demo{Options: o, repo: filepath.Join(home, "shelf"), signs: filepath.Join(home, "signs")}
+	d.parts = parts(d.signs)
 	// The tmux server's socket goes with the rest, since tmux leaves it behind.
 	if err := os.Setenv("TMUX_TMPDIR", home); err != nil {
 		return false, err
@@ -71,44 +85,26 @@ func Run(ctx context.Context, o Options) (ok bool, err error) {
 	if err := d.build(ctx); err != nil {
 		return false, err
 	}
-	defer func() {
-		stopErr := d.fleet.StopAll(context.WithoutCancel(ctx), func(string) {})
-		err = errors.Join(err, stopErr)
-	}()
-	if err := d.start(ctx); err != nil {
+	if err := d.drain(ctx); err != nil {
 		return false, err
 	}
-	if err := d.follow(ctx); err != nil {
-		return false, err
-	}
-	return d.summary()
+	return d.summary(ctx)
 }
 
-// build makes the repository and the run.
+// build makes the repository, the run and its graph.
 func (d *demo) build(ctx context.Context) error {
-	for _, dir := range []string{d.repo, d.signs} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return err
-		}
+	if err := os.MkdirAll(d.signs, 0o755); err != nil {
+		return err
 	}
-	for name, text := range repository {
-		path := filepath.Join(d.repo, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			return err
-		}
+	if err := d.copyRepository(); err != nil {
+		return err
 	}
 	for _, args := range [][]string{
 		{"init", "--quiet"},
 		{"add", "."},
-		{"-c", "user.name=fleet demo", "-c", "user.email=demo@localhost", "commit", "--quiet", "--message", "Start the shop"},
+		{"-c", "user.name=fleet demo", "-c", "user.email=demo@localhost", "commit", "--quiet", "--message", "Start the shelf"},
 	} {
 		if _, err := proc.Run(ctx, proc.Cmd{Args: append([]string{"git"}, args...), Dir: d.repo}); err != nil {
-			if proc.Missing(err) {
-				return &agent.MissingError{Program: "git", For: "the demo"}
-			}
 			return err
 		}
 	}
@@ -118,87 +114,80 @@ func (d *demo) build(ctx context.Context) error {
 		return err
 	}
 	d.fleet = &master.Fleet{Dir: run, Exe: d.Exe, Run: proc.Run}
+	batch := make([]roster.NewTask, len(d.parts))
+	for i, p := range d.parts {
+		batch[i] = p.NewTask
+		if err := run.Write(run.Script(p.ID), p.script()); err != nil {
+			return err
+		}
+	}
+	if _, err := run.AddTasks(ctx, batch); err != nil {
+		return err
+	}
 	d.say("repository  %s", d.repo)
+	d.say("look inside TMUX_TMPDIR=%s %s attach --run-dir %s\n", os.Getenv("TMUX_TMPDIR"), d.Exe, run.Path)
 	return nil
 }
 
-// start registers the workstreams and spawns their workers.
-func (d *demo) start(ctx context.Context) error {
-	for _, p := range parts {
-		n := roster.NewWorkstream{ID: p.ws, Text: p.task, Name: p.name, Claims: p.claims, Brain: d.Brain}
-		if err := d.fleet.Dir.Update(ctx, func(s *roster.State) error { return s.Add(n) }); err != nil {
-			return err
-		}
-		row, err := d.fleet.Dir.Workstream(ctx, p.ws)
+func (d *demo) copyRepository() error {
+	return fs.WalkDir(repository, "repo", func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if _, err := d.fleet.Dir.WriteBrief(&row, p.task); err != nil {
+		to := filepath.Join(d.repo, strings.TrimSuffix(strings.TrimPrefix(path, "repo"), ".txt"))
+		if e.IsDir() {
+			return os.MkdirAll(to, 0o755)
+		}
+		text, err := repository.ReadFile(path)
+		if err != nil {
 			return err
 		}
-		if err := d.fleet.Dir.Write(d.fleet.Dir.Script(p.ws), d.script(p)); err != nil {
-			return err
-		}
-	}
-	d.say("look inside TMUX_TMPDIR=%s %s attach --run-dir %s\n", os.Getenv("TMUX_TMPDIR"), d.Exe, d.fleet.Dir.Path)
-	d.began = time.Now()
-	for _, p := range parts {
-		if _, err := d.fleet.Spawn(ctx, p.ws, master.SpawnOptions{}); err != nil {
-			return err
-		}
-	}
-	return nil
+		return os.WriteFile(to, text, 0o644)
+	})
 }
 
 func (d *demo) say(format string, args ...any) { fmt.Fprintf(d.Out, format+"\n", args...) }
 
-var errOver = errors.New("over")
-
-// follow prints what happens and plays the master: when the file is free again,
-// it calls the worker that was denied. It ends when all work is done.
-func (d *demo) follow(ctx context.Context) error {
-	err := d.fleet.Dir.Follow(ctx, 0, func(e roster.Event) error {
-		if line := d.line(e); line != "" {
-			d.say("%5.1fs  %s", e.At.Sub(d.began).Seconds(), line)
-		}
-		if e.Type == roster.WorkerExited {
-			return fmt.Errorf("the worker of %s ended: %v %v", e.WS, e.Data["reason"], e.Data["last_lines"])
-		}
-		return d.react(ctx, e)
+// drain runs the graph to its end and tells what happens.
+func (d *demo) drain(ctx context.Context) error {
+	d.began = time.Now()
+	follow, stop := context.WithCancel(ctx)
+	var told sync.WaitGroup
+	var followErr error
+	told.Go(func() { followErr = d.fleet.Dir.Follow(follow, 0, d.tell) })
+	err := d.fleet.Drain(ctx, master.DrainOptions{
+		Runners: runners, Brain: d.Brain, Limits: agent.Limits{Sealed: true}, Said: func(line string) { d.say("%5.1fs  %s", time.Since(d.began).Seconds(), line) },
 	})
-	if errors.Is(err, errOver) {
-		return nil
+	stop()
+	told.Wait()
+	for e, lastErr := range d.fleet.Dir.Events(d.last) { // what came after the last look
+		if lastErr != nil {
+			return lastErr
+		}
+		followErr = errors.Join(followErr, d.tell(e))
 	}
-	if err == nil && ctx.Err() != nil {
-		return fmt.Errorf("the demo was not over in time (%w)", ctx.Err())
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("the demo was not over after %s", d.Limit)
 	}
-	return err
+	return errors.Join(err, followErr)
 }
 
-func (d *demo) react(ctx context.Context, e roster.Event) error {
-	if e.Type != roster.StatusChanged {
+// tell prints an event, and gives the scripted workers their signs.
+func (d *demo) tell(e roster.Event) error {
+	d.last = e.ID
+	if line := d.Color.Line(e); line != "" {
+		d.say("%5.1fs  %s", e.At.Sub(d.began).Seconds(), line)
+	}
+	sign := ""
+	switch path, _ := e.Data["path"].(string); {
+	case path != contested:
+	case e.Type == roster.LeaseAcquired:
+		sign = isHeld
+	case e.Type == roster.LeaseDenied:
+		sign = isDenied
+	}
+	if sign == "" {
 		return nil
 	}
-	all := make(map[string]roster.Status)
-	err := d.fleet.Dir.View(ctx, func(s *roster.State) error {
-		for _, w := range s.Workstreams {
-			all[w.ID] = w.Status
-		}
-		if s.AllDone() {
-			return errOver
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	switch {
-	case all[waiter] == roster.Blocked && all[holder] == roster.Working:
-		return os.WriteFile(filepath.Join(d.signs, "denied"), nil, 0o644) // the holder goes on
-	case all[waiter] == roster.Blocked && all[holder] == roster.Done && !d.told:
-		d.told = true
-		_, err := d.fleet.Send(ctx, waiter, contested+" is free now: go on with your task")
-		return err
-	}
-	return nil
+	return os.WriteFile(filepath.Join(d.signs, sign), nil, 0o644)
 }

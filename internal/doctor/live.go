@@ -97,21 +97,18 @@ func liveRun(ctx context.Context, home string) (d *rundir.Dir, release func(), e
 	if release, err = d.HoldLife("WS01"); err != nil {
 		return nil, nil, err
 	}
-	err = d.Update(ctx, func(s *roster.State) error {
-		for _, id := range []string{"WS01", "WS02"} {
-			if err := s.Add(roster.NewWorkstream{ID: id, Text: "check the gate", Brain: "claude"}); err != nil {
-				return err
-			}
+	for _, id := range []string{"WS01", "WS02"} {
+		if err := d.AddWorkstream(ctx, roster.NewWorkstream{ID: id, Text: "Write held.txt.", Brain: "claude"}); err != nil {
+			return nil, release, err
 		}
+	}
+	err = d.Update(ctx, func(s *roster.State) error {
 		epoch, err := s.Launch("WS01", roster.Launch{Brain: "claude", Mode: roster.Interactive, Tree: "main"})
 		if err == nil {
 			s.AcquireLeases(roster.WriteRequest{WS: "WS01", Epoch: epoch, Paths: []string{heldFile}, Tool: "Write", Alive: d.Alive})
 		}
 		return err
 	})
-	if err == nil {
-		_, err = d.WriteBrief(&roster.Workstream{ID: "WS02", Task: "check the gate"}, "Write held.txt.")
-	}
 	return d, release, err
 }
 

@@ -9,7 +9,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"os"
 	"time"
 
@@ -98,11 +97,12 @@ func (f *Fleet) Reap(ctx context.Context, ws string, epoch int) error {
 	if f.Dir.Alive(ws) {
 		return nil
 	}
-	err := f.Dir.Update(ctx, func(s *roster.State) error { return s.MarkDead(ws, epoch, "its wrapper was killed") })
-	if roster.IsStale(err) {
-		return nil
-	}
-	return err
+	return f.Dir.Update(ctx, func(s *roster.State) error {
+		if err := s.MarkDead(ws, epoch, "its wrapper was killed"); err != nil && !roster.IsStale(err) {
+			return err
+		}
+		return s.Tick(f.Dir.Present) // a worker that was fenced meanwhile has a later epoch than its pane knows
+	})
 }
 
 // awaitGone waits until the worker of ws has let go of its liveness lock.
@@ -119,19 +119,19 @@ func (f *Fleet) awaitGone(ctx context.Context, ws string) error {
 	return nil
 }
 
-// ReapGone declares dead every worker whose wrapper has run and runs no more.
-func (f *Fleet) ReapGone(ctx context.Context) error {
-	gone := make(map[string]int)
+// Tick lets the scheduler look at the run: at who is gone, what may run now and
+// who can do it. Nothing is written when there is nothing to do. decided is told what is.
+func (f *Fleet) Tick(ctx context.Context, decided func(roster.Decision)) error {
+	var due []roster.Decision
 	err := f.Dir.View(ctx, func(s *roster.State) error {
-		for _, w := range s.Workstreams {
-			if (w.Status == roster.Started || w.Status == roster.Working || w.Status == roster.Blocked) && f.Dir.Died(w.ID) {
-				gone[w.ID] = w.Epoch
-			}
-		}
+		due = s.Schedule(f.Dir.Present)
 		return nil
 	})
-	for ws, epoch := range gone {
-		err = errors.Join(err, f.Reap(ctx, ws, epoch))
+	if err != nil || len(due) == 0 {
+		return err
 	}
-	return err
+	for _, d := range due {
+		decided(d)
+	}
+	return f.Dir.Update(ctx, func(s *roster.State) error { return s.Tick(f.Dir.Present) })
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -16,23 +15,29 @@ import (
 	"time"
 
 	"fleet/internal/agent"
+	"fleet/internal/proc"
 	"fleet/roster"
 )
 
 // stopGrace is how long an agent has to end after it was asked to.
 const stopGrace = 5 * time.Second
 
-// RunPane is the program of a worker's pane: it runs the agent with the terminal
-// attached, for as long as that lives, and records its end. It holds the liveness
-// lock meanwhile, so that whatever kills it tells the others.
-// The code is the agent's exit code.
-func (f *Fleet) RunPane(ctx context.Context, ws string, epoch int, trust bool) (code int, err error) {
+// PaneOptions say how a worker runs.
+type PaneOptions struct {
+	agent.Limits
+	Trust bool // start the agent without its question whether the folder is trusted
+	Serve bool // headless: stay for whatever task comes, not for the workstream's own alone
+}
+
+// RunPane is the program of a worker's pane: it runs the worker for as long as
+// that lives, and records its end. It holds the liveness lock meanwhile, so that
+// whatever kills it tells the others. The code is the worker's exit code.
+func (f *Fleet) RunPane(ctx context.Context, ws string, epoch int, o PaneOptions) (code int, err error) {
 	release, err := f.Dir.HoldLife(ws)
 	if err != nil {
 		return 0, err
 	}
 	defer release()
-	ctx = context.WithoutCancel(ctx) // an interrupt is for the agent; what ends us is passed on below
 	w, err := f.Dir.Workstream(ctx, ws)
 	if err != nil {
 		return 0, err
@@ -44,35 +49,47 @@ func (f *Fleet) RunPane(ctx context.Context, ws string, epoch int, trust bool) (
 	if err != nil {
 		return 0, err
 	}
-	exit, err := f.runAgent(ctx, brain, &w, agent.Job{
-		Name: f.Dir.Slug() + "-" + w.Name, Prompt: f.firstPrompt(ws), Trust: trust,
-		Script: f.Dir.Script(ws),
-	})
+	var exit roster.Exit
+	if w.Mode == roster.Headless {
+		exit, err = f.runTasks(ctx, brain, &w, o)
+	} else {
+		exit, err = f.runScreen(ctx, brain, &w, o)
+	}
 	if err != nil {
 		exit = roster.Exit{Code: -1, LastLines: err.Error()}
 	}
-	recordErr := f.Dir.Update(ctx, func(s *roster.State) error { return s.WorkerExited(ws, epoch, exit) })
+	ctx = context.WithoutCancel(ctx)
+	recordErr := f.Dir.Update(ctx, func(s *roster.State) error { return s.WorkerExited(ws, w.Epoch, exit) })
 	if roster.IsStale(recordErr) {
 		recordErr = nil // somebody was quicker to declare it dead
 	}
 	return exit.Code, errors.Join(err, recordErr)
 }
 
-// runAgent starts the agent and waits for its end.
-func (f *Fleet) runAgent(ctx context.Context, b agent.Brain, w *roster.Workstream, j agent.Job) (roster.Exit, error) {
+// runScreen runs an agent with the terminal attached, and types into it the tasks
+// that it is given later.
+func (f *Fleet) runScreen(ctx context.Context, b agent.Brain, w *roster.Workstream, o PaneOptions) (roster.Exit, error) {
+	ctx = context.WithoutCancel(ctx) // an interrupt is for the agent; what ends us is passed on below
+	first, err := f.firstTask(ctx, w.ID)
+	if err != nil {
+		return roster.Exit{}, err
+	}
+	j := agent.Job{Name: f.Dir.Slug() + "-" + w.Name, Trust: o.Trust, Script: f.Dir.Script(w.ID), Limits: o.Limits}
+	if first.ID != "" {
+		j.Prompt = f.Dir.Prompt(first.ID)
+	}
+	return f.runAgent(ctx, b, w, j, func(ctx context.Context) error { return f.deliver(ctx, w, first) })
+}
+
+// runAgent starts the agent and waits for its end. What runs beside it, if
+// anything does, ends with it, and an error there ends the agent.
+func (f *Fleet) runAgent(ctx context.Context, b agent.Brain, w *roster.Workstream, j agent.Job, beside func(context.Context) error) (roster.Exit, error) {
 	j.Mode, j.Settings = w.Mode, f.Dir.HookSettings(w.ID)
 	c := b.Command(f.Exe, j)
 	cmd := exec.Command(c.Args[0], c.Args[1:]...)
 	cmd.Dir = f.Dir.Tree(w)
 	cmd.Env = f.workerEnv(os.Environ(), w, c)
-	cmd.Stdin, cmd.Stdout = os.Stdin, os.Stdout
-	stderr, closeLog, err := f.stderrLog(w)
-	if err != nil {
-		return roster.Exit{}, err
-	}
-	defer closeLog()
-	cmd.Stderr = stderr
-	cmd.WaitDelay = time.Second // what the agent left in the background may keep its stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	// Interrupts typed at the terminal reach the agent itself, which shares our process
 	// group; we only must not die of them. The others are passed on.
 	signals := make(chan os.Signal, 4)
@@ -81,16 +98,24 @@ func (f *Fleet) runAgent(ctx context.Context, b agent.Brain, w *roster.Workstrea
 	if err := cmd.Start(); err != nil {
 		return roster.Exit{}, fmt.Errorf("start %s: %w", b.Name, err)
 	}
+	var err error
 	if !b.Hooks {
 		err = f.Dir.Update(ctx, func(s *roster.State) error { return s.SessionUp(w.ID, w.Epoch, "", "pane") })
 	}
-	exit := waitAgent(cmd, signals)
+	lost := make(chan error, 1)
+	if beside != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		go func() { lost <- beside(ctx) }()
+	}
+	exit := waitAgent(cmd, signals, lost)
 	exit.LastLines = f.ownLastLines(ctx, w.ID)
 	return exit, err
 }
 
 // waitAgent waits for the end of the agent, and ends it when we are asked to end.
-func waitAgent(cmd *exec.Cmd, signals <-chan os.Signal) (exit roster.Exit) {
+func waitAgent(cmd *exec.Cmd, signals <-chan os.Signal, lost <-chan error) (exit roster.Exit) {
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
 	var kill <-chan time.Time
@@ -104,24 +129,20 @@ func waitAgent(cmd *exec.Cmd, signals <-chan os.Signal) (exit roster.Exit) {
 	for {
 		select {
 		case <-done:
-			exit.Code = exitCode(cmd.ProcessState)
+			exit.Code = proc.ExitStatus(cmd.ProcessState)
 			return exit
 		case s := <-signals:
 			if s == syscall.SIGTERM || s == syscall.SIGHUP {
+				stop()
+			}
+		case err := <-lost:
+			if err != nil {
 				stop()
 			}
 		case <-kill:
 			_ = cmd.Process.Kill()
 		}
 	}
-}
-
-// exitCode is the code as a shell gives it: 128 and the signal for one that was killed.
-func exitCode(state *os.ProcessState) int {
-	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return 128 + int(status.Signal())
-	}
-	return state.ExitCode()
 }
 
 // workerEnv is our environment with the worker's identity in it, and without
@@ -142,23 +163,6 @@ func (f *Fleet) workerEnv(env []string, w *roster.Workstream, c agent.Command) [
 		return slices.Contains(drop, name)
 	})
 	return append(kept, set...)
-}
-
-// firstPrompt is the one thin line with which a worker starts.
-func (f *Fleet) firstPrompt(ws string) string {
-	return fmt.Sprintf("read %s and start; coordinate only through fleet", f.Dir.Brief(ws))
-}
-
-// stderrLog gives a headless agent a log for its errors; an interactive one has the terminal.
-func (f *Fleet) stderrLog(w *roster.Workstream) (out io.Writer, done func(), err error) {
-	if w.Mode != roster.Headless {
-		return os.Stderr, func() {}, nil
-	}
-	log, err := os.OpenFile(f.Dir.Log(w.ID), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return nil, nil, err
-	}
-	return io.MultiWriter(os.Stderr, log), func() { _ = log.Close() }, nil
 }
 
 // ownLastLines reads what the agent left on the screen of this pane.

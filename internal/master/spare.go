@@ -53,6 +53,6 @@ func (f *Fleet) RunSpare(ctx context.Context, ws string, k int, trust bool) (cod
 	}
 	w.Epoch = spareEpoch
 	name := fmt.Sprintf("%s-%s-spare%d", f.Dir.Slug(), w.Name, k)
-	exit, err := f.runAgent(ctx, brain, &w, agent.Job{Name: name, Trust: trust})
+	exit, err := f.runAgent(ctx, brain, &w, agent.Job{Name: name, Trust: trust}, nil)
 	return exit.Code, err
 }

@@ -1,6 +1,7 @@
 package master
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,9 +21,10 @@ import (
 
 // SpawnOptions say how workers are started.
 type SpawnOptions struct {
+	PaneOptions
 	Brain    string // instead of the workstream's own
 	Headless bool
-	Trust    bool
+	Manual   bool // in a terminal of the user's, which fleet can't type into
 }
 
 // Plan is how one worker will be started. Making it changes nothing.
@@ -34,8 +36,8 @@ type Plan struct {
 	Dir      string // working directory, absolute
 	Branch   string // of a worktree that has yet to be made
 	Brief    string
-	Trust    bool
 	Settings string
+	PaneOptions
 }
 
 // Plan checks everything that can be checked before a worker is started.
@@ -44,9 +46,10 @@ func (f *Fleet) Plan(ctx context.Context, ws string, o SpawnOptions) (Plan, erro
 	if err != nil {
 		return Plan{}, err
 	}
-	p := Plan{WS: row}
-	p.Brief, p.Settings, p.Trust = f.Dir.Brief(ws), f.Dir.HookSettings(ws), o.Trust || f.Dir.Config.Trust
-	if _, err := os.Stat(p.Brief); err != nil {
+	p := Plan{WS: row, PaneOptions: o.PaneOptions}
+	p.Brief, p.Settings = f.Dir.Brief(ws), f.Dir.HookSettings(ws)
+	p.Trust = o.Trust || f.Dir.Config.Trust
+	if _, err := os.Stat(p.Brief); err != nil && row.Task != "" {
 		return p, roster.Dataf("%s: its brief %s is missing", ws, f.Dir.Rel(p.Brief)).Hinted("write it: the worker reads it first")
 	}
 	if p.WS.Status == roster.Landed {
@@ -65,11 +68,26 @@ func (f *Fleet) Plan(ctx context.Context, ws string, o SpawnOptions) (Plan, erro
 	if err := p.Brain.Installed(); err != nil {
 		return p, err
 	}
-	p.Mode = roster.Interactive
-	if o.Headless {
+	switch {
+	case o.Headless:
 		p.Mode = roster.Headless
+		p.Limits = f.limits(p.Limits)
+	case o.Manual || !p.Brain.Hooks:
+		p.Mode = roster.Manual
+	default:
+		p.Mode = roster.Interactive
 	}
 	return p, f.planTree(ctx, &p)
+}
+
+// limits fills in what the run's settings say of headless sessions.
+func (f *Fleet) limits(l agent.Limits) agent.Limits {
+	c := f.Dir.Config
+	l.Model = cmp.Or(l.Model, c.Model)
+	l.Timeout = cmp.Or(l.Timeout, c.TaskTimeout)
+	l.MaxTurns = cmp.Or(l.MaxTurns, c.MaxTurns)
+	l.BudgetUSD = cmp.Or(l.BudgetUSD, c.TaskBudget)
+	return l
 }
 
 // planTree decides in which checkout the worker will run.
@@ -143,7 +161,7 @@ func (f *Fleet) launch(ctx context.Context, p Plan) (Launched, error) {
 			return l, err
 		}
 	}
-	text, err := settings.Worker(f.Exe, p.WS.ID)
+	text, err := settings.Worker(f.Exe, p.WS.ID, f.Dir.Config.VerifyTimeout)
 	if err != nil {
 		return l, err
 	}
@@ -177,6 +195,11 @@ func (f *Fleet) PaneArgs(l Launched) []string {
 	args := []string{"pane", l.WS.ID, "--epoch", strconv.Itoa(l.Epoch)}
 	if l.Trust {
 		args = append(args, "--trust")
+	}
+	if l.Mode == roster.Headless {
+		args = append(args, "--task-timeout", l.Timeout.String(), "--max-turns", strconv.Itoa(l.MaxTurns),
+			"--task-budget-usd", strconv.FormatFloat(l.BudgetUSD, 'f', -1, 64), "--model", l.Model,
+			"--sealed="+strconv.FormatBool(l.Sealed), "--serve="+strconv.FormatBool(l.Serve))
 	}
 	return f.command(args...)
 }
@@ -227,6 +250,8 @@ func (f *Fleet) awaitWrapper(ctx context.Context, l Launched) error {
 	defer cancel()
 	wake, stop := f.Dir.Changes("live")
 	defer stop()
+	tick := time.NewTicker(lookAtPane)
+	defer tick.Stop()
 	for !f.Dir.Alive(l.WS.ID) {
 		over, err := f.over(ctx, l)
 		if err != nil || over {
@@ -236,10 +261,20 @@ func (f *Fleet) awaitWrapper(ctx context.Context, l Launched) error {
 		case <-ctx.Done():
 			return fmt.Errorf("%s: the pane %s was opened, but nothing runs in it", l.WS.ID, l.Pane)
 		case <-wake:
+		case <-tick.C: // tmux can miss a death
+			if _, runs, err := f.Pane(ctx, l.WS.ID); err == nil && !runs {
+				err = f.Reap(ctx, l.WS.ID, l.Epoch)
+				if err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil
 }
+
+// lookAtPane is how often a pane is looked at whose wrapper has not shown up.
+const lookAtPane = time.Second
 
 // over reports whether an incarnation has ended already.
 func (f *Fleet) over(ctx context.Context, l Launched) (bool, error) {

@@ -26,10 +26,13 @@ func (f *Fleet) Stop(ctx context.Context, ws string) (ran bool, err error) {
 			return true, err
 		}
 	}
-	if f.Dir.Died(ws) { // and has perhaps recorded nothing, now or long ago
-		if err := f.Reap(ctx, ws, w.Epoch); err != nil {
-			return ran, err
-		}
+	if ran {
+		err = f.Reap(ctx, ws, w.Epoch) // it has perhaps recorded nothing
+	} else {
+		err = f.Tick(ctx, func(roster.Decision) {}) // nor has one that is long gone
+	}
+	if err != nil {
+		return ran, err
 	}
 	return ran, f.removePanes(ctx, ws)
 }
@@ -98,18 +101,26 @@ func (f *Fleet) StopAll(ctx context.Context, stopped func(ws string)) error {
 	if err != nil {
 		return err
 	}
-	foreign := false
 	for _, p := range panes {
-		if p.Tags.Run != f.Dir.Path {
-			foreign = true
-			continue
-		}
-		if err := server.Kill(ctx, p.ID); err != nil { // a spare
-			return err
+		if p.Tags.Run == f.Dir.Path {
+			if err := server.Kill(ctx, p.ID); err != nil { // a spare
+				return err
+			}
 		}
 	}
-	if foreign || f.Dir.Config.Tmux == "current" {
-		return nil // a pane that somebody opened for himself keeps its server
+	return f.closeServer(ctx)
+}
+
+// closeServer ends the tmux server if it is the run's own and shows nothing any
+// more. A pane that somebody opened for himself keeps it.
+func (f *Fleet) closeServer(ctx context.Context) error {
+	server, err := f.Tmux()
+	if err != nil || f.Dir.Config.Tmux == "current" {
+		return err
+	}
+	panes, err := server.Panes(ctx)
+	if err != nil || len(panes) > 0 {
+		return err
 	}
 	return server.KillServer(ctx)
 }

@@ -10,8 +10,9 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
-	"syscall"
 	"time"
+
+	"fleet/internal/proc"
 )
 
 // settings is the part of a Claude Code settings file that names hooks.
@@ -91,10 +92,7 @@ func runHook(ctx context.Context, command string, block bool, timeout time.Durat
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command)
 	cmd.Stdin = bytes.NewReader(input)
-	// The shell is not all that there is to end when the time is up.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
+	proc.OwnGroup(cmd) // the shell is not all that there is to end when the time is up
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()

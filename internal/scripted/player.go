@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -70,34 +71,67 @@ func (p *Player) Run(ctx context.Context, prompt string, in io.Reader) error {
 	}
 }
 
+// RunTask plays one turn of the script, the last one if there are fewer, as a
+// headless session does: what it says goes out as frames, and it ends with the turn.
+func (p *Player) RunTask(ctx context.Context, prompt string, turn int) error {
+	frames := json.NewEncoder(p.out)
+	p.out = speech{frames}
+	p.turn = max(0, min(turn, len(p.script.Turns))-1)
+	p.Report(ctx, "SessionStart", map[string]any{"source": "startup"})
+	defer p.Report(context.WithoutCancel(ctx), "SessionEnd", map[string]any{"reason": "other"})
+	err := frames.Encode(map[string]any{"type": "system", "subtype": "init", "session_id": p.session, "cwd": p.dir})
+	if err != nil {
+		return err
+	}
+	message, failed := p.Play(ctx, prompt)
+	return frames.Encode(map[string]any{
+		"type": "result", "subtype": "success", "is_error": failed, "session_id": p.session, "result": message,
+		"total_cost_usd": 0, "modelUsage": map[string]any{},
+	})
+}
+
+// speech writes what an agent says as frames of its stream.
+type speech struct{ frames *json.Encoder }
+
+func (s speech) Write(text []byte) (int, error) {
+	block := map[string]any{"type": "text", "text": strings.TrimSpace(string(text))}
+	return len(text), s.frames.Encode(map[string]any{"type": "assistant", "message": map[string]any{"content": []any{block}}})
+}
+
 // Report calls the hooks of an event that expects no answer.
 func (p *Player) Report(ctx context.Context, event string, payload map[string]any) {
 	p.fire(ctx, event, "", payload)
 }
 
 // Play takes a prompt and plays turns for as long as the Stop hook hands out more.
-func (p *Player) Play(ctx context.Context, prompt string) {
+// It returns what the agent said last, and whether that turn failed.
+func (p *Player) Play(ctx context.Context, prompt string) (message string, failed bool) {
 	for again := false; prompt != ""; again = true {
 		if !again {
 			fmt.Fprintf(p.out, "\n> %s\n", prompt)
 			p.fire(ctx, "UserPromptSubmit", "", map[string]any{"prompt": prompt})
 		}
-		message := p.steps(ctx)
+		message, failed = p.steps(ctx)
 		fmt.Fprintf(p.out, "\n● %s\n", message)
+		if failed {
+			p.Report(ctx, "StopFailure", map[string]any{"error": "unknown", "last_assistant_message": message})
+			break
+		}
 		v := p.fire(ctx, "Stop", "", map[string]any{"stop_hook_active": again, "last_assistant_message": message})
 		prompt = v.next
 	}
+	return message, failed
 }
 
-func (p *Player) steps(ctx context.Context) (message string) {
+func (p *Player) steps(ctx context.Context) (message string, failed bool) {
 	if p.turn >= len(p.script.Turns) {
-		return "nothing more to do"
+		return "nothing more to do", false
 	}
 	t := p.script.Turns[p.turn]
 	p.turn++
 	for _, step := range t.Steps {
 		if ctx.Err() != nil {
-			return "stopped"
+			return "stopped", false
 		}
 		if p.Before != nil && !p.Before(ctx, step) {
 			continue
@@ -107,8 +141,8 @@ func (p *Player) steps(ctx context.Context) (message string) {
 			continue
 		}
 		if denied := p.call(ctx, step); denied != "" && step.StopIfDenied {
-			return "I could not write: " + denied
+			return "I could not write: " + denied, false
 		}
 	}
-	return t.Message
+	return t.Message, t.Error
 }

@@ -19,6 +19,7 @@ type Script struct {
 type Turn struct {
 	Steps   []Step `json:"steps"`
 	Message string `json:"message"`
+	Error   bool   `json:"error,omitempty"` // the turn ends as one that an agent's service cut off
 }
 
 // Step is a tool call, or a wait.

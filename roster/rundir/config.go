@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // Config is fleet.env, the settings of one run and the only configuration that it reads.
@@ -20,17 +22,53 @@ type Config struct {
 	Tmux         string // own or current
 	TmuxSocket   string // name of the own server's socket; empty means one made from the run
 	TmuxConf     string // configuration file of the own server; empty means none
+
+	Runners       int           // workers that fleet run keeps for tasks that nobody else is to do
+	Model         string        // of those; empty is their brain's default
+	TaskTimeout   time.Duration // of a headless worker's task
+	TaskBudget    float64       // USD a task, of a headless worker
+	MaxTurns      int           // a task, of a headless worker
+	MaxAttempts   int           // of a task that sets none
+	Verify        string        // command that fleet run tries at the end
+	VerifyTimeout time.Duration // of that, and of a task's own check
+	AllowReset    bool
 }
 
 type setting struct {
 	key, value string
 	allowed    []string // empty: any value
 	doc        string
-	set        func(c *Config, value string)
+	set        func(c *Config, value string) error
 }
 
-func onOff(set func(*Config, bool)) func(*Config, string) {
-	return func(c *Config, v string) { set(c, v == "on") }
+func text(field func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, v string) error { *field(c) = v; return nil }
+}
+
+func onOff(field func(*Config) *bool) func(*Config, string) error {
+	return func(c *Config, v string) error { *field(c) = v == "on"; return nil }
+}
+
+// count is a whole number of at least least.
+func count(least int, field func(*Config) *int) func(*Config, string) error {
+	return func(c *Config, v string) (err error) {
+		if *field(c), err = strconv.Atoi(v); err != nil || *field(c) < least {
+			return fmt.Errorf("want a whole number, %d or more", least)
+		}
+		return nil
+	}
+}
+
+// seconds is a time of more than 0.
+func seconds(field func(*Config) *time.Duration) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		n, err := strconv.ParseFloat(v, 64)
+		if err != nil || !(n > 0 && n <= 1e6) {
+			return errors.New("want a number of seconds, more than 0")
+		}
+		*field(c) = time.Duration(n * float64(time.Second))
+		return nil
+	}
 }
 
 func settings() []setting {
@@ -39,49 +77,99 @@ func settings() []setting {
 		{
 			"FLEET_WORKTREE", "off", offOn,
 			"off: all workers share the main checkout, kept apart by leases.\non: each worker gets a git worktree and a branch fleet/<WS> of its own.",
-			onOff(func(c *Config, on bool) { c.Worktree = on }),
+			onOff(func(c *Config) *bool { return &c.Worktree }),
 		},
 		{
 			"FLEET_WORKTREE_ROOT", ".claude/worktrees", nil,
 			"Where those worktrees are made, relative to the main checkout.",
-			func(c *Config, v string) { c.WorktreeRoot = v },
+			text(func(c *Config) *string { return &c.WorktreeRoot }),
 		},
 		{
 			"FLEET_DB", "none",
 			[]string{"none", "docker"},
 			"Whether workstreams use scratch databases in docker, which fleet doctor then looks for: none or docker.",
-			func(c *Config, v string) { c.DB = v },
+			text(func(c *Config) *string { return &c.DB }),
 		},
 		{
 			"FLEET_BRAIN", "claude", nil,
 			"The agent of a workstream that is added without --brain.",
-			func(c *Config, v string) { c.Brain = v },
+			text(func(c *Config) *string { return &c.Brain }),
 		},
 		{
 			"FLEET_STRICT", "off", offOn,
 			"on: a worker may write only what it has claimed.\noff: any file that nobody else holds or claims.",
-			onOff(func(c *Config, on bool) { c.Strict = on }),
+			onOff(func(c *Config) *bool { return &c.Strict }),
 		},
 		{
 			"FLEET_TRUST", "off", offOn,
 			"on: start agents without their question whether this folder is trusted.\noff: the question is reported as \"blocked\", for a person to answer.",
-			onOff(func(c *Config, on bool) { c.Trust = on }),
+			onOff(func(c *Config) *bool { return &c.Trust }),
 		},
 		{
 			"FLEET_TMUX", "own",
 			[]string{"own", "current"},
 			"own: a tmux server of the run's own, apart from yours.\ncurrent: panes in the tmux server that fleet is called from.",
-			func(c *Config, v string) { c.Tmux = v },
+			text(func(c *Config) *string { return &c.Tmux }),
 		},
 		{
 			"FLEET_TMUX_SOCKET", "", nil,
 			"Socket name of the own server (tmux -L). Empty: fleet-<slug>-<hash of the run dir's path>.",
-			func(c *Config, v string) { c.TmuxSocket = v },
+			text(func(c *Config) *string { return &c.TmuxSocket }),
 		},
 		{
 			"FLEET_TMUX_CONF", "", nil,
 			"Absolute path of a configuration file for the own server, such as your .tmux.conf. Empty: none.",
-			func(c *Config, v string) { c.TmuxConf = v },
+			text(func(c *Config) *string { return &c.TmuxConf }),
+		},
+		{
+			"FLEET_RUNNERS", "3", nil,
+			"How many headless workers fleet run keeps for the tasks of the graph.",
+			count(0, func(c *Config) *int { return &c.Runners }),
+		},
+		{
+			"FLEET_MODEL", "", nil,
+			"The model of headless workers. Empty: whatever their brain takes by itself.",
+			text(func(c *Config) *string { return &c.Model }),
+		},
+		{
+			"FLEET_TASK_TIMEOUT", "600", nil,
+			"Seconds that a headless worker has for a task.",
+			seconds(func(c *Config) *time.Duration { return &c.TaskTimeout }),
+		},
+		{
+			"FLEET_TASK_BUDGET_USD", "0.50", nil,
+			"What a headless worker's task may cost, in USD. A task that reaches it has failed.",
+			func(c *Config, v string) (err error) {
+				if c.TaskBudget, err = strconv.ParseFloat(v, 64); err != nil || !(c.TaskBudget > 0 && c.TaskBudget <= 1e6) {
+					return errors.New("want a number of USD, more than 0")
+				}
+				return nil
+			},
+		},
+		{
+			"FLEET_MAX_TURNS", "40", nil,
+			"How many turns with its model a headless worker's task may take.",
+			count(1, func(c *Config) *int { return &c.MaxTurns }),
+		},
+		{
+			"FLEET_MAX_ATTEMPTS", "3", nil,
+			"How often a task is tried that doesn't say it itself.",
+			count(1, func(c *Config) *int { return &c.MaxAttempts }),
+		},
+		{
+			"FLEET_VERIFY", "", nil,
+			"A shell command that fleet run tries when all tasks have succeeded; the run has failed if it does.",
+			text(func(c *Config) *string { return &c.Verify }),
+		},
+		{
+			"FLEET_VERIFY_TIMEOUT", "300", nil,
+			"Seconds that this command has, and the check of a single task.",
+			seconds(func(c *Config) *time.Duration { return &c.VerifyTimeout }),
+		},
+		{
+			"FLEET_ALLOW_RESET", "off", offOn,
+			"on: fleet reset may forget the tasks, leases and events of this run.",
+			onOff(func(c *Config) *bool { return &c.AllowReset }),
 		},
 	}
 }
@@ -116,7 +204,9 @@ func parseConfig(file, text string) (Config, error) {
 	var c Config
 	known := settings()
 	for _, s := range known {
-		s.set(&c, s.value)
+		if err := s.set(&c, s.value); err != nil {
+			return c, fmt.Errorf("default of %s: %w", s.key, err)
+		}
 	}
 	seen := make(map[string]bool)
 	n := 0
@@ -138,7 +228,9 @@ func parseConfig(file, text string) (Config, error) {
 			return c, fileErr(file, n, "%s=%s: want one of %s", key, value, strings.Join(known[i].allowed, ", "))
 		}
 		if !seen[key] {
-			known[i].set(&c, value)
+			if err := known[i].set(&c, value); err != nil {
+				return c, fileErr(file, n, "%s=%s: %v", key, value, err)
+			}
 		}
 		seen[key] = true
 	}

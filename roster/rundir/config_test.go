@@ -4,14 +4,19 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"fleet/roster"
 )
 
 // defaults is the configuration of a run whose fleet.env says nothing. CFN-31.
-var defaults = Config{WorktreeRoot: ".claude/worktrees", DB: "none", Brain: "claude", Tmux: "own"}
+var defaults = Config{
+	WorktreeRoot: ".claude/worktrees", DB: "none", Brain: "claude", Tmux: "own", Runners: 3, TaskTimeout: 10 * time.Minute,
+	TaskBudget: 0.5, MaxTurns: 40, MaxAttempts: 3, VerifyTimeout: 5 * time.Minute, // CF-81, CF-85, CF-86
+}
 
 // CFN-11, CFN-12.
 func TestParseConfig(t *testing.T) {
@@ -33,6 +38,11 @@ func TestParseConfig(t *testing.T) {
 		"CRLF":              {"FLEET_STRICT=on\r\nFLEET_TRUST=on\r\n", with(func(c *Config) { c.Strict, c.Trust = true, true })},
 		"a value with =":    {"FLEET_TMUX_CONF=/x=y\n", with(func(c *Config) { c.TmuxConf = "/x=y" })},
 		"the text of init":  {ConfigText(nil), defaults},
+		"no runners":        {"FLEET_RUNNERS=0\n", with(func(c *Config) { c.Runners = 0 })},
+		"part of a second":  {"FLEET_TASK_TIMEOUT=0.25\n", with(func(c *Config) { c.TaskTimeout = 250 * time.Millisecond })},
+		"a cent":            {"FLEET_TASK_BUDGET_USD=0.01\n", with(func(c *Config) { c.TaskBudget = 0.01 })},
+		"a long check":      {"FLEET_VERIFY_TIMEOUT=1000000\n", with(func(c *Config) { c.VerifyTimeout = 1_000_000 * time.Second })},
+		"a check":           {"FLEET_VERIFY=make test FOO=1 # all\n", with(func(c *Config) { c.Verify = "make test FOO=1 # all" })},
 	} {
 		got, err := parseConfig(envFile, c.text)
 		must(t, err)
@@ -53,6 +63,26 @@ func TestParseConfig(t *testing.T) {
 	}
 }
 
+// A number that makes no sense is refused where the file is read, not where it would be used hours later.
+func TestParseConfigNumbers(t *testing.T) {
+	for says, values := range map[string][]string{
+		"FLEET_RUNNERS=%: want a whole number, 0 or more":               {"", "-1", "x", "1.5", "3 4", "99999999999999999999"},
+		"FLEET_MAX_TURNS=%: want a whole number, 1 or more":             {"", "0", "-1", "many"},
+		"FLEET_MAX_ATTEMPTS=%: want a whole number, 1 or more":          {"", "0", "-3", "1e3"},
+		"FLEET_TASK_TIMEOUT=%: want a number of seconds, more than 0":   {"", "0", "-1", "10m", "NaN", "Inf", "-Inf", "1000001"},
+		"FLEET_VERIFY_TIMEOUT=%: want a number of seconds, more than 0": {"", "0", "-0", "5m", "nan", "+Inf", "1e7"},
+		"FLEET_TASK_BUDGET_USD=%: want a number of USD, more than 0":    {"", "0", "-0.5", "$1", "NaN", "Inf", "1e7"},
+		"FLEET_ALLOW_RESET=%: want one of off, on":                      {"", "1", "true", "ON"},
+	} {
+		for _, v := range values {
+			says := strings.Replace(says, "%", v, 1)
+			key, _, _ := strings.Cut(says, "=")
+			_, err := parseConfig(envFile, "# x\n"+key+"="+v+"\n")
+			fails(t, err, roster.Data, "fleet.env:2: "+says)
+		}
+	}
+}
+
 // Every setting changes something in Config, every field of Config has a setting, and ConfigText tells of each with its default.
 func TestSettingsAndConfigAgree(t *testing.T) {
 	text := ConfigText(nil)
@@ -66,13 +96,7 @@ func TestSettingsAndConfigAgree(t *testing.T) {
 				t.Errorf("%s speaks of %s, which there isn't", s.key, word)
 			}
 		}
-		other := "other"
-		for _, v := range s.allowed {
-			if v != s.value {
-				other = v
-			}
-		}
-		got, err := parseConfig(envFile, ConfigText(map[string]string{s.key: other}))
+		got, err := parseConfig(envFile, ConfigText(map[string]string{s.key: another(s)}))
 		must(t, err)
 		was, is := reflect.ValueOf(defaults), reflect.ValueOf(got)
 		for i := range was.NumField() {
@@ -89,6 +113,19 @@ func TestSettingsAndConfigAgree(t *testing.T) {
 		}
 	}
 	eq(t, "settings", len(settings()), fields.NumField())
+}
+
+// another is a value of a setting that isn't its default: another of those allowed, another number, or another word.
+func another(s setting) string {
+	for _, v := range s.allowed {
+		if v != s.value {
+			return v
+		}
+	}
+	if n, err := strconv.ParseFloat(s.value, 64); err == nil {
+		return strconv.FormatFloat(n+1, 'f', -1, 64)
+	}
+	return "other"
 }
 
 func TestReadConfig(t *testing.T) {

@@ -54,10 +54,33 @@ func Open(path string) (*Dir, error) {
 func (d *Dir) Slug() string { return strings.TrimPrefix(filepath.Base(d.Path), "fleet-") }
 
 // Brief is the file with the prompt of a task.
-func (d *Dir) Brief(task string) string { return filepath.Join(d.Path, "briefs", task+".md") }
+func (d *Dir) Brief(task string) string {
+	return filepath.Join(d.Path, filepath.FromSlash(roster.BriefName(task)))
+}
 
-// Script is the file with what the scripted agent does for a workstream.
-func (d *Dir) Script(ws string) string { return filepath.Join(d.Path, "briefs", ws+".script.json") }
+// Script is the file with what the scripted agent does for a workstream, or for a task.
+func (d *Dir) Script(id string) string { return filepath.Join(d.Path, "briefs", id+".script.json") }
+
+// Result is the file with what a worker reported of one attempt at a task.
+func (d *Dir) Result(task string, attempt int) string {
+	return filepath.Join(d.Path, "results", fmt.Sprintf("%s.%d.json", task, attempt))
+}
+
+// Results are the files with what workers reported of a task in so many attempts.
+func (d *Dir) Results(task string, attempts int) []string {
+	var paths []string
+	for n := 1; n <= attempts; n++ {
+		if path := d.Result(task, n); exists(path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
 
 // HookSettings is the file with the agent settings that are made for a workstream's worker.
 func (d *Dir) HookSettings(ws string) string { return filepath.Join(d.Path, "hooks", ws+".json") }

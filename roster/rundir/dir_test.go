@@ -3,9 +3,11 @@ package rundir
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -33,7 +35,7 @@ func TestCreate(t *testing.T) {
 		return err
 	}))
 	eq(t, "files", got, []string{
-		"./", ".gitignore", ".roster.lock", "COORDINATION.md", "briefs/", "briefs/BRIEF_WS.md", "events.jsonl", "fleet.env",
+		"./", ".gitignore", ".roster.lock", "COORDINATION.md", "briefs/", "briefs/BRIEF_TASK.md", "briefs/BRIEF_WS.md", "events.jsonl", "fleet.env",
 		"handoffs/", "handoffs/HANDOFF_WS.md", "hooks/", "leases.tsv", "live/", "logs/", "results/", "roster.tsv", "tasks.tsv",
 	})
 	eq(t, "roster", read(t, d.file(rosterFile)), headerLine(rosterColumns(), nil))
@@ -202,25 +204,39 @@ func TestPaths(t *testing.T) {
 }
 
 // CFN-15: the brief is made from the run's own template, once.
-func TestWriteBrief(t *testing.T) {
+func TestAddWorkstream(t *testing.T) {
 	d := newRun(t)
-	path, err := d.WriteBrief(&roster.Workstream{ID: "WS01", Task: "add it", Claims: []string{"api", "docs/*.md"}}, "\nadd it\n\nand more\n")
-	must(t, err)
-	eq(t, "path", path, d.Brief("WS01"))
-	eq(t, "brief", read(t, path), "# WS01: add it\n\nadd it\n\nand more\n\n"+
+	add := func(n roster.NewWorkstream) error { return d.AddWorkstream(t.Context(), n) }
+	must(t, add(roster.NewWorkstream{ID: "WS01", Text: "\nadd it\n\nand more\n", Claims: []string{"api", "docs/*.md"}}))
+	eq(t, "brief", read(t, d.Brief("WS01")), "# WS01: add it\n\nadd it\n\nand more\n\n"+
 		"Yours alone: `api`, `docs/*.md`\n\nAsk for more with `fleet claim WS01 <path>` before you write elsewhere.\n\nplanning/fleet-test\n")
-	write(t, path, "mine")
-	_, err = d.WriteBrief(&roster.Workstream{ID: "WS01", Task: "x"}, "x")
-	must(t, err)
-	eq(t, "somebody's work", read(t, path), "mine")
+	write(t, d.Brief("WS02"), "mine")
+	must(t, add(roster.NewWorkstream{ID: "WS02", Text: "x"}))
+	eq(t, "somebody's work", read(t, d.Brief("WS02")), "mine")
+	must(t, add(roster.NewWorkstream{ID: "WS03", Text: "{{ws}} {{title}}"}))
+	eq(t, "words in the words", strings.HasPrefix(read(t, d.Brief("WS03")), "# WS03: {{ws}} {{title}}\n\n{{ws}} {{title}}\n\nNo claims"), true)
 
-	path, err = d.WriteBrief(&roster.Workstream{ID: "WS02", Task: "{{ws}}"}, "{{title}}")
-	must(t, err)
-	eq(t, "words in the words", strings.HasPrefix(read(t, path), "# WS02: {{ws}}\n\n{{title}}\n\nNo claims"), true)
-
+	before := look(t, d)
+	fails(t, add(roster.NewWorkstream{ID: "WS03", Text: "again"}), roster.Data, "WS03 is in the roster already")
 	must(t, os.Remove(d.file("briefs/BRIEF_WS.md")))
-	_, err = d.WriteBrief(&roster.Workstream{ID: "WS03"}, "x")
-	fails(t, err, roster.Data, "template briefs/BRIEF_WS.md is missing")
+	fails(t, add(roster.NewWorkstream{ID: "WS04", Text: "x"}), roster.Data, "template briefs/BRIEF_WS.md is missing")
+	eq(t, "after two that failed", look(t, d), before)
+	eq(t, "a brief of nobody", exists(d.Brief("WS04")), false)
+}
+
+// CF-16, CF-104: a batch lands whole or not at all, its briefs included.
+func TestAddTasks(t *testing.T) {
+	d := newRun(t)
+	ids, err := d.AddTasks(t.Context(), []roster.NewTask{{ID: "T1", Title: "one", Description: "do one"}, {Title: "two", DependsOn: []string{"T1"}, Scope: []string{"api"}}})
+	must(t, err)
+	eq(t, "ids", len(ids) == 2 && ids[0] == "T1" && regexp.MustCompile(`^t_[0-9a-f]{12}$`).MatchString(ids[1]), true)
+	eq(t, "brief", strings.Contains(read(t, d.Brief("T1")), "do one"), true)
+	eq(t, "brief without a description", strings.Contains(read(t, d.Brief(ids[1])), "two"), true)
+	before := look(t, d)
+	_, err = d.AddTasks(t.Context(), []roster.NewTask{{ID: "T2", Title: "x"}, {ID: "T3", Title: "x", DependsOn: []string{"T9"}}})
+	fails(t, err, roster.Data, "T3 depends on T9, which is not in the graph")
+	eq(t, "after a batch that failed", look(t, d), before)
+	eq(t, "a brief of nobody", exists(d.Brief("T2")), false)
 }
 
 // CFN-16.
@@ -239,7 +255,7 @@ func TestWriteHandoff(t *testing.T) {
 		t.Errorf("handoff %q, want %q…", text, want)
 	}
 	events := look(t, d).Events
-	eq(t, "event", events[len(events)-1], "20 handoff_written WS01 planning/fleet-test/handoffs/HANDOFF_WS01.md")
+	eq(t, "event", events[len(events)-1], fmt.Sprint(begun+1)+" handoff_written WS01 planning/fleet-test/handoffs/HANDOFF_WS01.md")
 	must(t, os.Remove(d.file("handoffs/HANDOFF_WS.md")))
 	fails(t, d.WriteHandoff(t.Context(), "WS01", 1), roster.Data, "template")
 	eq(t, "events", look(t, d).Events, events)
@@ -353,6 +369,48 @@ func TestUpdateLeases(t *testing.T) {
 	eq(t, "tasks", after[d.file(tasksFile)], before[d.file(tasksFile)])
 	eq(t, "the log goes on", strings.HasPrefix(read(t, d.file(eventsFile)), log), true)
 	eq(t, "the leases go on", strings.HasPrefix(read(t, d.file(leasesFile)), table), true)
+}
+
+// CF-45: what the scheduler makes of a change is part of it, in the same transaction; and what it goes by is the settings and who died.
+func TestUpdateTicks(t *testing.T) {
+	d, err := Create(t.TempDir(), "test", templates, ConfigText(map[string]string{"FLEET_MAX_ATTEMPTS": "1", "FLEET_TASK_TIMEOUT": "90"}))
+	must(t, err)
+	for _, ws := range []string{"WS01", "WS02"} {
+		release, err := d.HoldLife(ws)
+		must(t, err)
+		defer release()
+		if ws == "WS01" {
+			release() // it has died
+		}
+	}
+	up := func(s *roster.State, ws string) error {
+		if err := s.AddSlot(roster.NewWorkstream{ID: ws, Text: "lane"}); err != nil {
+			return err
+		}
+		epoch, err := s.Launch(ws, roster.Launch{Mode: roster.Headless})
+		return errors.Join(err, s.SessionUp(ws, epoch, "", "startup"))
+	}
+	update(t, d, func(s *roster.State) error { return errors.Join(up(s, "WS01"), up(s, "WS02")) })
+	update(t, d, func(s *roster.State) error {
+		_, err := s.AddTasks([]roster.NewTask{{ID: "T1", Title: "x"}, {ID: "T2", Title: "y", DependsOn: []string{"T1"}}})
+		return err
+	})
+	must(t, d.View(t.Context(), func(s *roster.State) error {
+		task := s.Task("T1")
+		eq(t, "statuses", []roster.Status{s.Workstreams[0].Status, s.Workstreams[1].Status}, []roster.Status{roster.Dead, roster.Working})
+		eq(t, "task", []any{task.Status, task.Workstream, task.MaxAttempts}, []any{roster.TaskAssigned, "WS02", 1})
+		eq(t, "deadline", task.Deadline.Sub(task.AssignedAt.Time), 150*time.Second) // CF-85: with the minute of grace
+		return nil
+	}))
+	update(t, d, func(s *roster.State) error {
+		_, err := s.Complete("WS02", 1, "T1", 1, roster.Outcome{Kind: roster.ErrAgent, Reason: "no"})
+		return err
+	})
+	eq(t, "tasks", look(t, d).Tasks, []string{"T1 failed 1", "T2 blocked_upstream 0"})
+	events := look(t, d).Events
+	eq(t, "the last event", strings.Contains(events[len(events)-1], string(roster.FleetIdle)), true)
+	update(t, d, func(s *roster.State) error { return s.Heartbeat("WS02", "still here") })
+	eq(t, "events of what wakes nobody", look(t, d).Events, events)
 }
 
 // Columns that we don't know survive whatever is done (CFN-14).

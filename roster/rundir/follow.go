@@ -3,9 +3,11 @@ package rundir
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -85,4 +87,22 @@ func (d *Dir) Changes(subdirs ...string) (wake <-chan struct{}, stop func()) {
 			_ = w.Close()
 		}
 	}
+}
+
+// Version changes whenever who or what is written: it costs two looks at the file system.
+func (d *Dir) Version() string {
+	var v string
+	for _, name := range []string{rosterFile, tasksFile} {
+		if info, err := os.Stat(d.file(name)); err == nil {
+			v += fmt.Sprintf("%d:%d:%d ", info.ModTime().UnixNano(), info.Size(), fileID(info))
+		}
+	}
+	return v
+}
+
+func fileID(info os.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Ino
+	}
+	return 0
 }

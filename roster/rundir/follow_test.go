@@ -16,14 +16,14 @@ func TestFollow(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	events, ended := make(chan roster.Event), make(chan error, 1)
 	go func() {
-		ended <- d.Follow(ctx, 17, func(e roster.Event) error { events <- e; return nil })
+		ended <- d.Follow(ctx, begun-2, func(e roster.Event) error { events <- e; return nil })
 	}()
-	eq(t, "first", (<-events).ID, int64(18))
-	eq(t, "second", (<-events).ID, int64(19))
+	eq(t, "first", (<-events).ID, int64(begun-1))
+	eq(t, "second", (<-events).ID, int64(begun))
 	for i, path := range []string{"c.go", "d.go", "e.go"} {
 		update(t, d, func(s *roster.State) error { return acquire(s, "WS01", 1, path) })
 		e := <-events
-		eq(t, "id", e.ID, int64(20+i))
+		eq(t, "id", e.ID, int64(begun+1+i))
 		eq(t, "path", e.Data["path"], any(path))
 	}
 	cancel()
@@ -42,7 +42,7 @@ func TestFollow(t *testing.T) {
 // Many may follow while others write, and each gets every event.
 func TestFollowTogether(t *testing.T) {
 	d := atWork(t)
-	const followers, last = 4, 19 + 30
+	const followers, last = 4, begun + 30
 	ended := make(chan error, followers)
 	for range followers {
 		go func() {
@@ -73,9 +73,9 @@ func TestFollowARunThatIsRemoved(t *testing.T) {
 	d := atWork(t)
 	there, ended := make(chan int64, 100), make(chan error, 1)
 	go func() {
-		ended <- d.Follow(t.Context(), 18, func(e roster.Event) error { there <- e.ID; return nil })
+		ended <- d.Follow(t.Context(), begun-1, func(e roster.Event) error { there <- e.ID; return nil })
 	}()
-	eq(t, "event", <-there, int64(19))
+	eq(t, "event", <-there, int64(begun))
 	must(t, os.RemoveAll(d.Path))
 	fails(t, <-ended, roster.Data, "planning/fleet-test is gone: the run dir was removed")
 }

@@ -185,6 +185,50 @@ func noRemainingCommit(t *testing.T, d *Dir) {
 	}
 }
 
+// crowd starts processes that play a part, for WS00, WS01 and so on, and once all are ready returns how to
+// tell them all the same line and hear what each answers, and how to let them end.
+func crowd(t *testing.T, d *Dir, part string, processes int) (ask func(line string) []string, dismiss func()) {
+	t.Helper()
+	var end []func()
+	var tell []*bufio.Writer
+	var hear []*bufio.Scanner
+	for i := range processes {
+		one := child(t, part, d.Path, fmt.Sprintf("WS%02d", i))
+		in, err := one.StdinPipe()
+		must(t, err)
+		out, err := one.StdoutPipe()
+		must(t, err)
+		must(t, one.Start())
+		end = append(end, func() { must(t, errors.Join(in.Close(), one.Wait())) })
+		tell, hear = append(tell, bufio.NewWriter(in)), append(hear, bufio.NewScanner(out))
+	}
+	answer := func(i int) string {
+		if !hear[i].Scan() {
+			t.Fatalf("process %d does not answer", i)
+		}
+		return hear[i].Text()
+	}
+	for i := range processes {
+		eq(t, "it says", answer(i), "ready")
+	}
+	ask = func(line string) []string {
+		for _, w := range tell {
+			_, err := w.WriteString(line + "\n")
+			must(t, errors.Join(err, w.Flush()))
+		}
+		answers := make([]string, processes)
+		for i := range answers {
+			answers[i] = answer(i)
+		}
+		return answers
+	}
+	return ask, func() {
+		for _, fn := range end {
+			fn()
+		}
+	}
+}
+
 // raceChild asks for each path that it is told, and prints who has it.
 func raceChild(args []string) error {
 	d, ctx, err := opened(args)
@@ -260,39 +304,13 @@ func TestRace(t *testing.T) {
 		}
 		return nil
 	})
-	var tell []*bufio.Writer
-	var hear []*bufio.Scanner
-	for i := range processes {
-		racer := child(t, "race", d.Path, fmt.Sprintf("WS%02d", i))
-		in, err := racer.StdinPipe()
-		must(t, err)
-		out, err := racer.StdoutPipe()
-		must(t, err)
-		must(t, racer.Start())
-		defer func() {
-			must(t, in.Close())
-			must(t, racer.Wait())
-		}()
-		tell, hear = append(tell, bufio.NewWriter(in)), append(hear, bufio.NewScanner(out))
-	}
-	answer := func(i int) string {
-		if !hear[i].Scan() {
-			t.Fatalf("process %d does not answer", i)
-		}
-		return hear[i].Text()
-	}
-	for i := range processes {
-		eq(t, "it says", answer(i), "ready")
-	}
+	ask, dismiss := crowd(t, d, "race", processes)
+	defer dismiss()
 	for round := range rounds {
 		path := fmt.Sprintf("f%d.go", round)
-		for _, w := range tell {
-			_, err := w.WriteString(path + "\n")
-			must(t, errors.Join(err, w.Flush()))
-		}
 		winner, denied := "", make(map[string]int)
-		for i := range processes {
-			if a := answer(i); strings.HasPrefix(a, "WS") {
+		for _, a := range ask(path) {
+			if strings.HasPrefix(a, "WS") {
 				eq(t, "the winner before this one", winner, "")
 				winner = a
 			} else {
@@ -308,4 +326,91 @@ func TestRace(t *testing.T) {
 	}
 	eq(t, "granted", count[roster.LeaseAcquired], rounds)
 	eq(t, "denied", count[roster.LeaseDenied], rounds*(processes-1)) // CF-72
+}
+
+// assignChild takes each task that it is told, and prints who has it: itself, or "no".
+func assignChild(args []string) error {
+	d, ctx, err := opened(args)
+	if err != nil {
+		return err
+	}
+	ws := args[1]
+	fmt.Println("ready")
+	for tasks := bufio.NewScanner(os.Stdin); tasks.Scan(); {
+		mine := false
+		err := d.Update(ctx, func(s *roster.State) (err error) {
+			mine, err = s.Apply(roster.Decision{Do: roster.DoAssign, WS: ws, Epoch: 1, Task: tasks.Text()})
+			if mine && err == nil {
+				err = s.StartTask(ws, 1, tasks.Text(), 1, 0)
+			}
+			return err
+		})
+		switch {
+		case err != nil:
+			return err
+		case mine:
+			fmt.Println(ws)
+		default:
+			fmt.Println("no")
+		}
+	}
+	return nil
+}
+
+// Of 32 processes that have all seen that a task is free, one gets it, 200 times over (CF-39, CF-146).
+func TestOneTaskForMany(t *testing.T) {
+	t.Parallel() // it waits more than it works
+	const processes, rounds = 32, 200
+	d := newRun(t)
+	update(t, d, func(s *roster.State) error {
+		for i := range processes {
+			ws := fmt.Sprintf("WS%02d", i)
+			if err := s.AddSlot(roster.NewWorkstream{ID: ws, Brain: "scripted"}); err != nil {
+				return err
+			}
+			if _, err := s.Launch(ws, roster.Launch{Brain: "scripted", Mode: roster.Headless}); err != nil {
+				return err
+			}
+			if err := s.SessionUp(ws, 1, "", "pane"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	ask, dismiss := crowd(t, d, "assign", processes)
+	defer dismiss()
+	for round := range rounds {
+		task := fmt.Sprintf("T%d", round)
+		// Not by AddTasks, which would let the scheduler give it out at once.
+		update(t, d, func(s *roster.State) error {
+			s.Tasks = []roster.Task{{ID: task, Title: task, Status: roster.TaskPending, MaxAttempts: 3}}
+			return nil
+		})
+		var winners []string
+		for _, a := range ask(task) {
+			if a != "no" {
+				winners = append(winners, a)
+			}
+		}
+		if len(winners) != 1 {
+			t.Fatalf("%s was given to %q", task, winners)
+		}
+		update(t, d, func(s *roster.State) error {
+			if w := s.Task(task).Workstream; w != winners[0] {
+				return fmt.Errorf("%s says that it has %s, and the table says %s", winners[0], task, w)
+			}
+			applied, err := s.Complete(winners[0], 1, task, 1, roster.Outcome{OK: true})
+			if err == nil && !applied {
+				err = errors.New("its end doesn't count")
+			}
+			return err
+		})
+	}
+	count := make(map[roster.EventType]int)
+	for _, e := range logged(t, d) {
+		count[e.Type]++
+	}
+	eq(t, "assigned", count[roster.TaskAssignedTo], rounds)
+	eq(t, "started", count[roster.TaskStarted], rounds)
+	eq(t, "succeeded", count[roster.TaskSucceeded], rounds)
 }

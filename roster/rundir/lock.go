@@ -141,6 +141,9 @@ func (d *Dir) Died(ws string) bool {
 	return err == nil && !d.Alive(ws)
 }
 
+// Present reports whether the worker of a workstream may be there: it isn't known to have died.
+func (d *Dir) Present(ws string) bool { return !d.Died(ws) }
+
 // LivePID returns the process that holds the liveness lock of a workstream, 0 if none does.
 func (d *Dir) LivePID(ws string) int {
 	if !d.Alive(ws) {

@@ -72,7 +72,7 @@ func taskColumns() []column[roster.Task] {
 		numberColumn("max_attempts", func(t *task) *int { return &t.MaxAttempts }),
 		timeColumn("backoff_until", func(t *task) *roster.Time { return &t.BackoffUntil }),
 		textColumn("verify", func(t *task) *string { return &t.Verify }),
-		textColumn("error_kind", func(t *task) *roster.ErrorKind { return &t.ErrorKind }),
+		oneOfColumn("error_kind", func(t *task) *roster.ErrorKind { return &t.ErrorKind }, roster.ErrorKinds...),
 		textColumn("blocked_on", func(t *task) *string { return &t.BlockedOn }),
 		timeColumn("assigned_at", func(t *task) *roster.Time { return &t.AssignedAt }),
 		timeColumn("started_at", func(t *task) *roster.Time { return &t.StartedAt }),
@@ -95,6 +95,8 @@ func taskColumns() []column[roster.Task] {
 		textColumn("session_id", func(t *task) *string { return &t.SessionID }),
 		timeColumn("created_at", func(t *task) *roster.Time { return &t.CreatedAt }),
 		timeColumn("updated_at", func(t *task) *roster.Time { return &t.UpdatedAt }),
+		timeColumn("deadline", func(t *task) *roster.Time { return &t.Deadline }),
+		numberColumn("checks", func(t *task) *int { return &t.Checks }),
 	}
 }
 

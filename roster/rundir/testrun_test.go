@@ -27,6 +27,7 @@ const envChild = "RUNDIR_TEST_CHILD"
 
 // children are those parts. What they return goes to stderr and ends them with 1.
 var children = map[string]func(args []string) error{
+	"assign": assignChild,
 	"crash":  crashChild,
 	"full":   fullChild,
 	"hammer": hammerChild,
@@ -75,6 +76,7 @@ func wasKilled(t *testing.T, err error) {
 }
 
 var templates = fstest.MapFS{
+	"briefs/BRIEF_TASK.md":   {Data: []byte("# {{task}}: {{title}}\n\n{{text}}\n\n{{scope}}\n")},
 	"briefs/BRIEF_WS.md":     {Data: []byte("# {{ws}}: {{title}}\n\n{{task}}\n\n{{claims}}\n\n{{run_dir}}\n")},
 	"handoffs/HANDOFF_WS.md": {Data: []byte("{{ws}} {{title}} {{task}} {{status}} {{claims}} {{leases}} {{note}} {{at}}\n")},
 	"COORDINATION.md":        {Data: []byte("rules\n")},
@@ -88,6 +90,9 @@ func newRun(t *testing.T) *Dir {
 	must(t, err)
 	return d
 }
+
+// begun is how many events a run has that atWork has made.
+const begun = 21
 
 // atWork makes a run in which two workers are at work: WS01 holds a.go and claims api, WS02 holds b.go.
 func atWork(t *testing.T) *Dir {
@@ -117,7 +122,7 @@ func start(s *roster.State, ws string) error {
 		err = s.SessionUp(ws, epoch, "session", "startup")
 	}
 	if err == nil {
-		err = s.PromptSubmitted(ws, epoch, "start")
+		err = s.PromptSubmitted(ws, epoch, "read "+roster.BriefName(ws)+" and start")
 	}
 	return err
 }
@@ -232,7 +237,7 @@ func logged(t *testing.T, d *Dir) []roster.Event {
 }
 
 // sound says what is wrong with a state: a lease without a live holder of that epoch, two live claims that overlap,
-// a task in hand that doesn't run. (That a path has one row is checked when the table is parsed.)
+// a task in hand that is nobody's, or another's. (That a path has one row is checked when the table is parsed.)
 func sound(s *roster.State) error {
 	for l := range s.Leases.All() {
 		w, err := s.Workstream(l.WS)
@@ -242,7 +247,7 @@ func sound(s *roster.State) error {
 	}
 	for i := range s.Workstreams {
 		w := &s.Workstreams[i]
-		if task := s.Task(w.TaskID); w.TaskID != "" && (task == nil || task.Status != roster.TaskRunning || task.Workstream != w.ID) {
+		if task := s.Task(w.TaskID); w.TaskID != "" && (task == nil || !task.InHand() || task.Workstream != w.ID) {
 			return fmt.Errorf("%s has %q in hand: %+v", w.ID, w.TaskID, task)
 		}
 		for j := range s.Workstreams[:i] {

@@ -22,7 +22,8 @@ func TestColumns(t *testing.T) {
 		"ws_id|name|task|status|claims|landed_sha|migration_num|scratch_db|heartbeat|notes|brain|mode|tree|epoch|task_id|session_id|updated_at"))
 	eq(t, "tasks", headerLine(taskColumns(), nil), lines(
 		"task_id|title|status|priority|depends_on|scope|workstream|pinned|brain|attempts|max_attempts|backoff_until|verify|error_kind|"+
-			"blocked_on|assigned_at|started_at|completed_at|input_tokens|output_tokens|cost_usd|duration_ms|session_id|created_at|updated_at"))
+			"blocked_on|assigned_at|started_at|completed_at|input_tokens|output_tokens|cost_usd|duration_ms|session_id|created_at|updated_at|"+
+			"deadline|checks"))
 	eq(t, "leases", headerLine(leaseColumns(), nil), lines("path|ws_id|task_id|epoch|tool|acquired_at|stamp"))
 }
 
@@ -38,7 +39,7 @@ func TestRoundTrip(t *testing.T) {
 		ID: "T1", Title: "x", Status: roster.TaskBlockedUpstream, Priority: 5, DependsOn: []string{"T0", "T2"}, Scope: []string{"a,b"},
 		Workstream: "WS01", Pinned: true, Brain: "glm", Attempts: 2, MaxAttempts: 4, BackoffUntil: at, Verify: "make test",
 		ErrorKind: roster.ErrVeto, BlockedOn: "a b", AssignedAt: at, StartedAt: at, CompletedAt: at, InputTokens: math.MaxInt64,
-		OutputTokens: 6, CostUSD: 0.1234567890123, DurationMS: 99, SessionID: "s", CreatedAt: at, UpdatedAt: at,
+		OutputTokens: 6, CostUSD: 0.1234567890123, DurationMS: 99, SessionID: "s", CreatedAt: at, UpdatedAt: at, Deadline: at, Checks: 2,
 	})
 	trip(t, leaseColumns(), roster.Lease{Path: "a b/日.go", WS: "WS01", Task: "T1", Epoch: 2, Tool: "Edit", AcquiredAt: at, Stamp: "1:2"})
 	trip(t, rosterColumns(), roster.Workstream{ID: "WS02", Status: roster.Pending})

@@ -168,7 +168,7 @@ func TestCrashInTheMiddleOfALine(t *testing.T) {
 				must(t, legible(d))
 				last, err := d.LastEvent()
 				must(t, err)
-				eq(t, "last event", last, int64(19))
+				eq(t, "last event", last, int64(begun))
 				eq(t, "state", look(t, d), want)
 				goesOn(t, d)
 			})

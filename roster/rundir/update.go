@@ -15,9 +15,9 @@ import (
 	"fleet/roster"
 )
 
-// Update applies one transition to the state of the run, under the lock. What fn
-// returns without an error is committed whole; otherwise nothing changes. fn must
-// be quick and do no I/O: everybody waits for it.
+// Update applies one transition to the state of the run, under the lock, and what
+// the scheduler makes of it. What fn returns without an error is committed whole;
+// otherwise nothing changes. fn must be quick and do no I/O: everybody waits for it.
 func (d *Dir) Update(ctx context.Context, fn func(*roster.State) error) error {
 	return d.update(ctx, true, fn)
 }
@@ -91,6 +91,11 @@ func (d *Dir) update(ctx context.Context, withTasks bool, fn func(*roster.State)
 	if err := fn(&l.state); err != nil {
 		return err
 	}
+	if withTasks && l.state.Wakes() {
+		if err := l.state.Tick(d.Present); err != nil {
+			return err
+		}
+	}
 	return l.commit()
 }
 
@@ -122,6 +127,7 @@ func (d *Dir) load(withTasks bool) (*loaded, error) {
 	}
 	l.state = roster.State{
 		Now: time.Now().UTC().Truncate(time.Millisecond), Strict: d.Config.Strict,
+		MaxAttempts: d.Config.MaxAttempts, TaskTimeout: d.Config.TaskTimeout,
 		Workstreams: l.workstream.rows, Leases: l.leases,
 	}
 	if withTasks {

@@ -1,0 +1,310 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fleet/internal/agent"
+	"fleet/roster"
+	"fleet/roster/rundir"
+)
+
+func newTask(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use: "task", GroupID: "what",
+		Short: "Add tasks to the graph, look at them, cancel, retry or skip them",
+		Args:  args(0, 0),
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(
+		newTaskAdd(a), newTasks(a, "ls"), newTaskShow(a),
+		a.taskVerb("cancel", "End tasks that are not over, and fence the workers that have them in hand", (*roster.State).CancelTask),
+		newTaskRetry(a),
+		a.taskVerb("skip", "Let tasks count as done, so that those that wait for them go on", (*roster.State).SkipTask),
+	)
+	return c
+}
+
+func newTaskAdd(a *app) *cobra.Command {
+	var n roster.NewTask
+	c := &cobra.Command{
+		Use:   "add [<worker>] <text>",
+		Short: "Add a task: for a workstream, by id or name, or for whoever is idle",
+		Long: `Adds a task and writes its brief from the text. With a worker it is for that
+workstream alone, after what it has to do already; an idle worker begins at once.
+Without one it goes to any idle worker.`,
+		Example: `  fleet task add WS01 "then write the changelog"
+  fleet task add "fix the typo in README.md" --scope README.md --depends-on T1,T2`,
+		Args: args(1, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			n.Description = args[len(args)-1]
+			worker := ""
+			if len(args) == 2 {
+				worker = args[0]
+			}
+			return a.runTaskAdd(c.Context(), worker, n)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&n.ID, "id", "", "its id (default: the next one of the workstream, or a random one)")
+	f.IntVar(&n.Priority, "priority", roster.DefaultPriority, "1 to 5, higher first")
+	f.StringSliceVar(&n.Scope, "scope", nil, "paths that it is expected to touch")
+	f.StringSliceVar(&n.DependsOn, "depends-on", nil, "tasks that must succeed before")
+	f.IntVar(&n.MaxAttempts, "max-attempts", 0, "how often it is tried (default: FLEET_MAX_ATTEMPTS)")
+	f.StringVar(&n.Brain, "brain", "", "only for workers of this brain")
+	f.StringVar(&n.Verify, "verify", "", "shell command that must succeed before it counts as done")
+	return c
+}
+
+func (a *app) runTaskAdd(ctx context.Context, worker string, n roster.NewTask) error {
+	if err := a.masterOnly("task add"); err != nil {
+		return err
+	}
+	if n.Priority == 0 {
+		return roster.Dataf("--priority 0: want 1 to 5")
+	}
+	d, err := a.dir(ctx)
+	if err != nil {
+		return err
+	}
+	if worker != "" {
+		if n.Workstream, err = workstreamOf(ctx, d, worker); err != nil {
+			return err
+		}
+	}
+	ids, err := a.addTasks(ctx, d, []roster.NewTask{n})
+	if err == nil {
+		a.talk("added %s; its brief is %s", ids[0], d.Rel(d.Brief(ids[0])))
+	}
+	return err
+}
+
+// workstreamOf finds a workstream by its id or its name.
+func workstreamOf(ctx context.Context, d *rundir.Dir, name string) (id string, err error) {
+	err = d.View(ctx, func(s *roster.State) error {
+		for _, w := range s.Workstreams {
+			if w.ID == name || w.Name == name {
+				id = w.ID
+				return nil
+			}
+		}
+		return roster.Dataf("no workstream is called %q", name).Hinted("see: fleet status")
+	})
+	return id, err
+}
+
+// addTasks is the one way in which the command line puts tasks into the graph.
+func (a *app) addTasks(ctx context.Context, d *rundir.Dir, batch []roster.NewTask) ([]string, error) {
+	for _, n := range batch {
+		if n.Brain != "" {
+			if _, err := agent.Find(n.Brain); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return d.AddTasks(ctx, batch)
+}
+
+func newTaskRetry(a *app) *cobra.Command {
+	skip := false
+	c := a.taskVerb("retry", "Give failed tasks their attempts again, and those that wait for them their chance", func(s *roster.State, id string) error {
+		if skip {
+			return s.SkipTask(id)
+		}
+		return s.RetryTask(id)
+	})
+	c.Flags().BoolVar(&skip, "skip", false, "as fleet task skip")
+	return c
+}
+
+// taskVerb is a verb that does one thing to each of several tasks, to all of them or to none.
+func (a *app) taskVerb(verb, short string, rule func(*roster.State, string) error) *cobra.Command {
+	return &cobra.Command{
+		Use: verb + " <task>...", Short: short, Args: args(1, -1), Example: "  fleet task " + verb + " T3",
+		RunE: func(c *cobra.Command, ids []string) error {
+			if err := a.masterOnly("task " + verb); err != nil {
+				return err
+			}
+			d, err := a.dir(c.Context())
+			if err != nil {
+				return err
+			}
+			return d.Update(c.Context(), func(s *roster.State) error {
+				for _, id := range ids {
+					if err := rule(s, id); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+}
+
+type tasksOptions struct {
+	status        string
+	limit, offset int
+	asJSON        bool
+}
+
+func newTasks(a *app, name string) *cobra.Command {
+	var o tasksOptions
+	c := &cobra.Command{
+		Use:     name,
+		Short:   "Show the tasks of the graph",
+		Example: "  fleet tasks\n  fleet tasks --status failed\n  fleet tasks --json | jq '.tasks[] | select(.runnable)'",
+		Args:    args(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if o.status != "" && !slices.Contains(roster.TaskStatuses, roster.TaskStatus(o.status)) {
+				return roster.Usagef("--status %s: no such status", o.status).Hinted("there are: %s", joinStatuses())
+			}
+			if o.limit < 0 || o.offset < 0 {
+				return roster.Usagef("--limit and --offset want 0 or more")
+			}
+			d, err := a.dir(c.Context())
+			if err != nil {
+				return err
+			}
+			return d.View(c.Context(), func(s *roster.State) error { return a.printTasks(s, o) })
+		},
+	}
+	c.Flags().StringVar(&o.status, "status", "", "only those in this status")
+	c.Flags().IntVar(&o.limit, "limit", 0, "at most so many; 0 is all")
+	c.Flags().IntVar(&o.offset, "offset", 0, "leave out the first so many")
+	c.Flags().BoolVar(&o.asJSON, "json", false, "for programs")
+	return c
+}
+
+func joinStatuses() string {
+	names := make([]string, len(roster.TaskStatuses))
+	for i, st := range roster.TaskStatuses {
+		names[i] = string(st)
+	}
+	return strings.Join(names, " ")
+}
+
+func (a *app) printTasks(s *roster.State, o tasksOptions) error {
+	views := s.TaskViews()
+	if o.status != "" {
+		views = slices.DeleteFunc(views, func(v roster.TaskView) bool { return v.Status != roster.TaskStatus(o.status) })
+	}
+	total := len(views)
+	views = views[min(o.offset, total):]
+	if o.limit > 0 {
+		views = views[:min(o.limit, len(views))]
+	}
+	if o.asJSON {
+		return printJSON(a.out, map[string]any{"tasks": views, "total": total})
+	}
+	return printTable(a.out, taskHeader, taskCells(views))
+}
+
+var taskHeader = []string{"TASK", "STATUS", "PRI", "TRY", "WS", "TITLE", "WAITS FOR"}
+
+func taskCells(views []roster.TaskView) [][]string {
+	cells := make([][]string, len(views))
+	for i, v := range views {
+		cells[i] = []string{
+			v.ID, string(v.Status), strconv.Itoa(v.Priority), fmt.Sprintf("%d/%d", v.Attempts, v.MaxAttempts),
+			v.Workstream, short(v.Title, 40), short(waitsFor(v), 40),
+		}
+	}
+	return cells
+}
+
+// waitsFor says why a task isn't done, in a few words.
+func waitsFor(v roster.TaskView) string {
+	switch {
+	case v.Status == roster.TaskPending && v.BlockedOn != "":
+		return "the file " + v.BlockedOn
+	case v.Status == roster.TaskPending && len(v.Unmet) > 0, v.Status == roster.TaskBlockedUpstream:
+		return strings.Join(v.Unmet, ", ")
+	case v.Status == roster.TaskPending && v.Runnable:
+		return "a worker"
+	case v.Status == roster.TaskPending:
+		return "its next try"
+	case v.Status == roster.TaskGivenUp:
+		return "a person: " + string(v.ErrorKind)
+	}
+	return ""
+}
+
+func newTaskShow(a *app) *cobra.Command {
+	asJSON := false
+	c := &cobra.Command{
+		Use:     "show <task>",
+		Short:   "Show a task with what it waits for, what waits for it, and the files that it changed",
+		Example: "  fleet task show T3",
+		Args:    args(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			d, err := a.dir(c.Context())
+			if err != nil {
+				return err
+			}
+			return a.showTask(c.Context(), d, args[0], asJSON)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	return c
+}
+
+// taskDetail is a task with all that the run knows about it.
+type taskDetail struct {
+	roster.TaskView
+	Dependents []string `json:"dependents"`
+	Changes    []string `json:"changes"` // files that it wrote, in order
+	Brief      string   `json:"brief"`
+	Results    []string `json:"results"`
+}
+
+func (a *app) showTask(ctx context.Context, d *rundir.Dir, id string, asJSON bool) error {
+	detail := taskDetail{Dependents: []string{}, Changes: []string{}, Results: []string{}, Brief: d.Rel(d.Brief(id))}
+	err := d.View(ctx, func(s *roster.State) error {
+		views := s.TaskViews()
+		i := slices.IndexFunc(views, func(v roster.TaskView) bool { return v.ID == id })
+		if i < 0 {
+			return roster.Dataf("%s is not in the graph", id).Hinted("see: fleet tasks")
+		}
+		detail.TaskView = views[i]
+		detail.Dependents = append(detail.Dependents, s.Dependents(id)...)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for e, err := range d.Events(0) {
+		if err != nil {
+			return err
+		}
+		if path, _ := e.Data["path"].(string); e.Type == roster.FileChanged && e.Task == id && !slices.Contains(detail.Changes, path) {
+			detail.Changes = append(detail.Changes, path)
+		}
+	}
+	for _, path := range d.Results(id, detail.Attempts) {
+		detail.Results = append(detail.Results, d.Rel(path))
+	}
+	if asJSON {
+		return printJSON(a.out, detail)
+	}
+	list := func(v []string) string { return orDash(strings.Join(v, ", ")) }
+	return printTable(a.out, []string{detail.ID, detail.Title}, [][]string{
+		{"status", orDash(strings.TrimSpace(string(detail.Status) + " " + string(detail.ErrorKind)))},
+		{"attempts", fmt.Sprintf("%d of %d", detail.Attempts, detail.MaxAttempts)},
+		{"workstream", orDash(detail.Workstream)},
+		{"priority", strconv.Itoa(detail.Priority)},
+		{"waits for", orDash(waitsFor(detail.TaskView))},
+		{"depends on", list(detail.DependsOn)},
+		{"dependents", list(detail.Dependents)},
+		{"scope", list(detail.Scope)},
+		{"verify", orDash(detail.Verify)},
+		{"changed", list(detail.Changes)},
+		{"tokens", fmt.Sprintf("%d in, %d out, %.4f USD", detail.InputTokens, detail.OutputTokens, detail.CostUSD)},
+		{"brief", detail.Brief},
+		{"results", list(detail.Results)},
+	})
+}

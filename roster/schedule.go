@@ -1,0 +1,383 @@
+package roster
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"time"
+)
+
+// Action is what a Decision asks for.
+type Action string
+
+// The actions, in the order in which a list of decisions has them. The order is
+// part of the contract: what the first ones free, the assignments may use.
+const (
+	DoMarkDead        Action = "mark_dead"        // a worker is gone
+	DoTakeAway        Action = "take_away"        // a worker has missed the deadline of its task
+	DoGiveUp          Action = "give_up"          // a waiting task has no attempts left
+	DoBlockDownstream Action = "block_downstream" // a task failed or was cancelled, and others depend on it
+	DoAssign          Action = "assign"
+	DoFleetIdle       Action = "fleet_idle" // nothing is left to do
+)
+
+// Decision is one step that a snapshot calls for.
+type Decision struct {
+	Do      Action
+	WS      string
+	Epoch   int
+	Task    string
+	Attempt int // of the task, when it was decided
+}
+
+// Schedule decides what is to be done next: it reads the snapshot and nothing
+// else, so the same snapshot always gives the same list. alive reports whether
+// the worker of a workstream runs.
+func (s *State) Schedule(alive func(ws string) bool) []Decision {
+	p := planner{s: s, g: s.graph(), alive: make(map[string]bool, len(s.Workstreams)), freed: make(map[string]bool)}
+	for i := range s.Workstreams {
+		p.alive[s.Workstreams[i].ID] = alive(s.Workstreams[i].ID)
+	}
+	p.buryDead()
+	p.takeAway()
+	p.giveUp()
+	p.blockDownstream()
+	p.assign()
+	p.idle()
+	return p.decisions
+}
+
+// planner is one pass over a snapshot. It changes nothing there.
+type planner struct {
+	s         *State
+	g         graph
+	alive     map[string]bool
+	freed     map[string]bool // workstreams whose leases and task are free once the decisions so far are carried out
+	closed    int             // open tasks that they end
+	decisions []Decision
+}
+
+func (p *planner) decide(d Decision) { p.decisions = append(p.decisions, d) }
+
+func (p *planner) buryDead() {
+	for i := range p.s.Workstreams {
+		w := &p.s.Workstreams[i]
+		if w.manned() && !p.alive[w.ID] {
+			p.free(w, DoMarkDead)
+		}
+	}
+}
+
+func (p *planner) free(w *Workstream, do Action) {
+	d := Decision{Do: do, WS: w.ID, Epoch: w.Epoch, Task: w.TaskID}
+	if i, ok := p.g.at[w.TaskID]; ok {
+		t := &p.g.tasks[i]
+		d.Attempt = t.Attempts
+		if t.InHand() && t.Attempts >= t.MaxAttempts {
+			p.closed++
+		}
+	}
+	p.freed[w.ID] = true
+	p.decide(d)
+}
+
+func (p *planner) takeAway() {
+	for i := range p.s.Workstreams {
+		w := &p.s.Workstreams[i]
+		at, ok := p.g.at[w.TaskID]
+		if !ok || p.freed[w.ID] {
+			continue
+		}
+		if p.s.overdue(&p.g.tasks[at]) {
+			p.free(w, DoTakeAway)
+		}
+	}
+}
+
+// overdue reports whether an attempt has missed its deadline.
+func (s *State) overdue(t *Task) bool {
+	return t.InHand() && !t.Deadline.IsZero() && s.Now.After(t.Deadline.Time)
+}
+
+func (p *planner) giveUp() {
+	for i := range p.g.tasks {
+		if t := &p.g.tasks[i]; t.Status == TaskPending && t.Attempts >= t.MaxAttempts {
+			p.closed++
+			p.decide(Decision{Do: DoGiveUp, Task: t.ID, Attempt: t.Attempts})
+		}
+	}
+}
+
+// blockDownstream finds the tasks that can never run as things stand.
+func (p *planner) blockDownstream() {
+	if !slices.ContainsFunc(p.g.tasks, func(t Task) bool { return t.lost() }) {
+		return
+	}
+	found := p.g.downstream()
+	for i := range p.g.tasks {
+		t := &p.g.tasks[i]
+		if !t.lost() {
+			continue
+		}
+		if n := len(found.below(t.ID)); n > 0 {
+			p.closed += n
+			p.decide(Decision{Do: DoBlockDownstream, Task: t.ID})
+		}
+	}
+}
+
+// assign pairs what can run with who is idle, most urgent first. A task whose
+// scope is busy is passed over, not waited for.
+func (p *planner) assign() {
+	idle := p.idleWorkers()
+	if len(idle) == 0 {
+		return
+	}
+	busy := p.busyScope()
+	for _, t := range p.runnable() {
+		if len(idle) == 0 {
+			return
+		}
+		if busy.clashes(t) {
+			continue
+		}
+		i := slices.IndexFunc(idle, func(w *Workstream) bool { return fits(w, t) })
+		if i < 0 {
+			continue
+		}
+		p.decide(Decision{Do: DoAssign, WS: idle[i].ID, Epoch: idle[i].Epoch, Task: t.ID, Attempt: t.Attempts})
+		busy.add(idle[i].ID, t.Scope...)
+		idle = slices.Delete(idle, i, i+1)
+	}
+}
+
+// fits reports whether a workstream may be given a task.
+func fits(w *Workstream, t *Task) bool {
+	if t.Pinned {
+		return t.Workstream == w.ID
+	}
+	return t.Brain == "" || t.Brain == w.Brain
+}
+
+// runnable are the tasks that may be given out, most urgent first: a total order.
+func (p *planner) runnable() []*Task {
+	var tasks []*Task
+	for i := range p.g.tasks {
+		if t := &p.g.tasks[i]; p.s.runnable(p.g.find, t) {
+			tasks = append(tasks, t)
+		}
+	}
+	slices.SortFunc(tasks, urgency)
+	return tasks
+}
+
+// urgency is the total order in which tasks are given out.
+func urgency(a, b *Task) int {
+	return cmp.Or(cmp.Compare(b.Priority, a.Priority), a.CreatedAt.Compare(b.CreatedAt.Time), compareIDs(a.ID, b.ID))
+}
+
+// idleWorkers are those that wait for a task, longest unemployed first.
+func (p *planner) idleWorkers() []*Workstream {
+	var idle []*Workstream
+	for i := range p.s.Workstreams {
+		if w := &p.s.Workstreams[i]; w.Waits() && p.alive[w.ID] && !p.freed[w.ID] {
+			idle = append(idle, w)
+		}
+	}
+	if len(idle) < 2 {
+		return idle
+	}
+	last := make(map[string]time.Time)
+	for i := range p.g.tasks {
+		if t := &p.g.tasks[i]; t.AssignedAt.After(last[t.Workstream]) {
+			last[t.Workstream] = t.AssignedAt.Time
+		}
+	}
+	slices.SortStableFunc(idle, func(a, b *Workstream) int {
+		return cmp.Or(last[a.ID].Compare(last[b.ID]), cmp.Compare(a.Name, b.Name))
+	})
+	return idle
+}
+
+// busyScope is what is being worked on: the scopes of all tasks in hand, and every file that is held.
+func (p *planner) busyScope() scopes {
+	busy := newScopes()
+	for i := range p.g.tasks {
+		if t := &p.g.tasks[i]; t.InHand() && !p.freed[t.Workstream] {
+			busy.add(t.Workstream, t.Scope...)
+		}
+	}
+	for l := range p.s.Leases.All() {
+		if !p.freed[l.WS] {
+			busy.add(l.WS, l.Path)
+		}
+	}
+	return busy
+}
+
+func (p *planner) idle() {
+	open := 0
+	for i := range p.g.tasks {
+		if p.g.tasks[i].Open() {
+			open++
+		}
+	}
+	if (p.s.closed || p.closed > 0) && open == p.closed {
+		p.decide(Decision{Do: DoFleetIdle})
+	}
+}
+
+// scopes answers whether a path, directory or glob meets one of many others,
+// without looking at each of them.
+type scopes struct {
+	owners map[string]string // who works on exactly this; "" is several
+	above  map[string]string // who works on something below this directory
+}
+
+func newScopes() scopes { return scopes{map[string]string{}, map[string]string{}} }
+
+func (b scopes) add(ws string, list ...string) {
+	for _, p := range list {
+		p = scope(p)
+		own(b.owners, p, ws)
+		for p != "." {
+			p = path.Dir(p)
+			own(b.above, p, ws)
+		}
+	}
+}
+
+func own(m map[string]string, key, ws string) {
+	if owner, known := m[key]; known && owner != ws {
+		ws = ""
+	}
+	m[key] = ws
+}
+
+// clashes reports whether a task would meet the work of another. A pinned task doesn't clash with
+// what its own workstream holds, and one without a scope never clashes.
+func (b scopes) clashes(t *Task) bool {
+	mine := "-"
+	if t.Pinned {
+		mine = t.Workstream
+	}
+	foreign := func(m map[string]string, key string) bool {
+		owner, known := m[key]
+		return known && owner != mine
+	}
+	for _, p := range t.Scope {
+		p = scope(p)
+		if foreign(b.above, p) {
+			return true
+		}
+		for ; ; p = path.Dir(p) {
+			if foreign(b.owners, p) {
+				return true
+			}
+			if p == "." {
+				break
+			}
+		}
+	}
+	return false
+}
+
+// Tick decides what is to be done and does it, until nothing is left. Anyone may
+// tick, at any time, and two that do so one after the other do no harm.
+func (s *State) Tick(alive func(ws string) bool) error {
+	for again := true; again; {
+		again, s.wakes = false, false
+		for _, d := range s.Schedule(alive) {
+			applied, err := s.Apply(d)
+			if err != nil {
+				return err
+			}
+			again = again || applied
+		}
+	}
+	return nil
+}
+
+// Wakes reports whether something changed since the snapshot that the scheduler should see.
+func (s *State) Wakes() bool { return s.wakes }
+
+// Apply carries out a decision if it still holds: it may have been made from an
+// older snapshot, and what has changed since then counts.
+func (s *State) Apply(d Decision) (applied bool, err error) {
+	t := s.Task(d.Task)
+	w, _ := s.Workstream(d.WS)
+	present := w != nil && w.Epoch == d.Epoch
+	switch d.Do {
+	case DoMarkDead:
+		if applied = present && w.manned(); applied {
+			s.markDead(w, "its worker is gone")
+		}
+	case DoTakeAway:
+		if applied = present && t != nil && w.TaskID == t.ID && t.Attempts == d.Attempt && s.overdue(t); applied {
+			s.takeAway(w, t)
+		}
+	case DoGiveUp:
+		if applied = t != nil && t.Status == TaskPending && t.Attempts >= t.MaxAttempts; applied {
+			s.fail(t, ErrExhausted, map[string]any{"reason": "no attempts left", "attempt": t.Attempts})
+		}
+	case DoBlockDownstream:
+		if applied = t != nil && t.lost(); applied {
+			s.blockDownstream(t)
+		}
+	case DoAssign:
+		if applied = present && t != nil && w.Waits() && fits(w, t) && s.runnable(s.Task, t); applied {
+			s.assignTask(w, t)
+		}
+	case DoFleetIdle:
+		if applied = s.openTasks() == 0; applied {
+			s.closed = false
+			s.Note(FleetIdle, "", "", s.Tally())
+		}
+	default:
+		return false, fmt.Errorf("no rule for the decision %q", d.Do)
+	}
+	return applied, nil
+}
+
+// takeAway ends the incarnation of a worker that has missed its deadline.
+func (s *State) takeAway(w *Workstream, t *Task) {
+	reason := t.ID + " missed its deadline"
+	s.releaseLeases(w, reason)
+	s.requeue(w, t, ErrTimeout, reason)
+	s.setStatus(w, Dead, reason)
+	w.Epoch++
+}
+
+// blockDownstream marks what depends on a task that will not succeed, however far down.
+func (s *State) blockDownstream(ancestor *Task) {
+	for _, t := range s.graph().downstream().below(ancestor.ID) {
+		s.close(t, TaskBlockedUpstream, "")
+		s.Note(TaskIsBlocked, t.Workstream, t.ID, map[string]any{"ancestor": ancestor.ID})
+	}
+}
+
+func (s *State) openTasks() int {
+	n := 0
+	for i := range s.Tasks {
+		if s.Tasks[i].Open() {
+			n++
+		}
+	}
+	return n
+}
+
+// Tally counts the tasks by status and adds up what they cost.
+func (s *State) Tally() map[string]any {
+	data := make(map[string]any)
+	var in, out int64
+	var cost float64
+	for i := range s.Tasks {
+		t := &s.Tasks[i]
+		n, _ := data[string(t.Status)].(int)
+		data[string(t.Status)] = n + 1
+		in, out, cost = in+t.InputTokens, out+t.OutputTokens, cost+t.CostUSD
+	}
+	data["input_tokens"], data["output_tokens"], data["cost_usd"] = in, out, cost
+	return data
+}
