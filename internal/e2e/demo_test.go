@@ -9,33 +9,40 @@ import (
 	"fleet/internal/scriptapi"
 )
 
-// fleet demo --brain claude shows the same with the real agent: the second worker's
-// edit is denied, the demo calls it again, and the edit goes through.
+// fleet demo --brain claude shows the same with the real agent: T4's edit is
+// denied while T3 holds the file, T4 is tried again, and the repository's tests pass (CF-130, CF-132).
 func TestDemoWithClaude(t *testing.T) {
 	w := newWorld(t)
-	enter := func(line string) scriptapi.Turn {
-		return call("Edit", map[string]any{"file_path": "CHANGELOG.md", "old_string": "# Changes\n", "new_string": "# Changes\n" + line + "\n"})
+	read := func(path string) scriptapi.Turn { return call("Read", map[string]any{"file_path": path}) }
+	edit := func(path, before, after string) scriptapi.Turn {
+		return call("Edit", map[string]any{"file_path": path, "old_string": before, "new_string": after})
 	}
-	read := call("Read", map[string]any{"file_path": "CHANGELOG.md"})
+	write := func(path, text string) scriptapi.Turn {
+		return call("Write", map[string]any{"file_path": path, "content": text})
+	}
+	done := scriptapi.Turn{Text: "done"}
 	held, denied := make(chan struct{}), make(chan struct{})
-	w.api.Script(key("WS01"), read, enter("- orders can be placed"), gated(scriptapi.Turn{Text: "orders are in"}, denied))
-	w.api.Script(key("WS02"),
-		gated(read, held), enter("- invoices are sent"), scriptapi.Turn{Text: "I wait for CHANGELOG.md"},
-		read, enter("- invoices are sent"), scriptapi.Turn{Text: "invoices are in"},
+	wrap := edit("api.go", "return answer\n", "return logged(answer)\n")
+	w.api.Script(key("T1"), read("config.go"), edit("config.go", "\tAddr string\n", "\tAddr string\n\tMaxLinks int\n"), done)
+	w.api.Script(key("T2"), read("config.go"), edit("config.go", "// Default is", "// FromEnv is Default.\nfunc FromEnv() Config { return Default() }\n\n// Default is"), done)
+	w.api.Script(key("T3"), read("api.go"), edit("api.go", "\treturn answer\n", "\t_ = s.Len\n\treturn answer\n"), gated(write("docs/api.md", "# API\n"), denied), done)
+	w.api.Script(key("T4"),
+		gated(read("api.go"), held), wrap, scriptapi.Turn{Text: "api.go is held"},
+		read("api.go"), wrap, write("middleware.go", "package shelf\n\nfunc logged(a Answer) Answer { return a }\n"), done,
 	)
-	w.api.Script(key("WS03"), call("Write", map[string]any{"file_path": "tests/orders.sh", "content": "test -f api/orders\n"}), scriptapi.Turn{Text: "tests are in"})
-	go func() { // the third request of a worker bears what its edit came to
-		if w.api.Await(t.Context(), key("WS01"), 3) == nil {
+	w.api.Script(key("T5"), write("count_test.go", "package shelf\n\nimport \"testing\"\n\nfunc TestCount(*testing.T) {}\n"), done)
+	go func() { // the third request of a session bears what its edit came to
+		if w.api.Await(t.Context(), key("T3"), 3) == nil {
 			close(held)
 		}
 	}()
 	go func() {
-		if w.api.Await(t.Context(), key("WS02"), 3) == nil {
+		if w.api.Await(t.Context(), key("T4"), 3) == nil {
 			close(denied)
 		}
 	}()
 	out := w.fleet("demo", "--brain", "claude")
-	for _, want := range []string{"DENIED CHANGELOG.md: WS01 holds it", "nothing was lost"} {
+	for _, want := range []string{"T4     DENIED api.go: WS02 (T3) holds it", "5 of 5 tasks succeeded · 1 denied write ·", "nothing was lost"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the demo does not say %q:\n%s", want, out)
 		}

@@ -15,7 +15,7 @@ import (
 
 // Two interactive workers and one file: the write of the second, by the tool and
 // by the shell, is denied while the first holds it; the file is the first one's;
-// after its turn the second one's retry goes through (CF-62..73, CFN-69).
+// after its turn the second one is called again, and goes through (CF-62..75, CFN-69).
 func TestTwoInteractiveWorkersOneFile(t *testing.T) {
 	w := newWorld(t)
 	aMayEnd, bMayTry := make(chan struct{}), make(chan struct{})
@@ -52,10 +52,10 @@ func TestTwoInteractiveWorkersOneFile(t *testing.T) {
 	}
 	close(aMayEnd)
 	w.until("A is done", status("WS01", roster.Done))
-	if out := w.fleet("send", "WS02", "shared.txt is free now: go on"); !strings.HasPrefix(out, "delivered\n") {
+	w.until("B was called again and is done", status("WS02", roster.Done))
+	if out := w.fleet("send", "WS01", "thank you"); !strings.HasPrefix(out, "delivered\n") {
 		t.Errorf("send: %q", out)
 	}
-	w.until("B is done", status("WS02", roster.Done))
 	if got := w.read("shared.txt"); got != "from A\nfrom B\n" {
 		t.Errorf("at the end, shared.txt = %q", got)
 	}
@@ -67,30 +67,35 @@ func TestTwoInteractiveWorkersOneFile(t *testing.T) {
 	})
 }
 
-// The same headless: claude -p is denied, says so, and ends well (CF-114).
+// The same headless: claude -p is denied, says so, and gets its task again when the file is free (CF-75, CF-114).
 func TestHeadlessWorkerIsDenied(t *testing.T) {
 	w := newWorld(t)
 	aMayEnd := make(chan struct{})
 	w.api.Script(key("WS01"), w.readTool("shared.txt"), w.writeTool("shared.txt", "from A\n"), gated(scriptapi.Turn{Text: "A is done"}, aMayEnd))
-	w.api.Script(key("WS02"), w.readTool("shared.txt"), w.writeTool("shared.txt", "from B\n"), w.writeTool("own.txt", "B\n"), scriptapi.Turn{Text: "B had to wait"})
+	w.api.Script(key("WS02"), w.readTool("shared.txt"), w.writeTool("shared.txt", "from B\n"), w.writeTool("own.txt", "B\n"), scriptapi.Turn{Text: "B had to wait"},
+		w.readTool("shared.txt"), w.writeTool("shared.txt", "from A\nfrom B\n"), scriptapi.Turn{Text: "B is done"})
 	w.fleet("add", "WS01", "write shared.txt")
 	w.fleet("add", "WS02", "write shared.txt, too")
 	w.fleet("spawn", "WS01")
 	w.until("A holds the file", held("shared.txt", "WS01"))
 	check(t, w.api.Await(t.Context(), key("WS01"), 3))
 	w.fleet("spawn", "WS02", "--headless")
-	w.until("B has ended", func(*roster.State) bool { return len(w.events(roster.WorkerExited)) == 1 })
+	w.until("B waits for A", func(s *roster.State) bool { return s.Task("WS02").ErrorKind == roster.ErrVeto })
 	if got := w.read("shared.txt"); got != "from A\n" {
 		t.Errorf("shared.txt = %q", got)
 	}
 	if got := w.read("own.txt"); got != "B\n" {
 		t.Errorf("own.txt = %q: what nobody holds may be written", got)
 	}
-	if e := w.events(roster.WorkerExited)[0]; e.Data["code"] != float64(0) {
-		t.Errorf("the headless agent ended with %v", e.Data)
-	}
 	close(aMayEnd)
 	w.until("A is done", status("WS01", roster.Done))
+	w.until("B has ended", func(*roster.State) bool { return len(w.events(roster.WorkerExited)) == 1 })
+	if e := w.events(roster.WorkerExited)[0]; e.Data["code"] != float64(0) {
+		t.Errorf("the headless worker ended with %v", e.Data)
+	}
+	if got := w.read("shared.txt"); got != "from A\nfrom B\n" {
+		t.Errorf("at the end, shared.txt = %q", got)
+	}
 }
 
 // A worker that switches all hooks off in the repository's settings stays gated:

@@ -26,6 +26,7 @@ const dummyKey = "sk-ant-dummy"
 var (
 	fleetBin  string
 	claudeBin string
+	goCache   string // where Go keeps what it has built; the demo runs Go's tests
 )
 
 func TestMain(m *testing.M) { os.Exit(runAll(m)) }
@@ -47,6 +48,12 @@ func runAll(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "build fleet: %v\n%s", err, out)
 		return 1
 	}
+	cache, err := exec.Command("go", "env", "GOCACHE").Output()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "go env GOCACHE:", err)
+		return 1
+	}
+	goCache = strings.TrimSpace(string(cache))
 	return m.Run()
 }
 
@@ -102,7 +109,7 @@ func (w *world) configure() {
 func (w *world) env() []string {
 	return []string{
 		"PATH=" + filepath.Dir(claudeBin) + ":" + os.Getenv("PATH"), "HOME=" + w.home, "TMPDIR=" + w.home, "TMUX_TMPDIR=" + w.home,
-		"LANG=C.UTF-8", "TERM=xterm-256color", "CLAUDE_CONFIG_DIR=" + filepath.Join(w.home, "config"),
+		"GOCACHE=" + goCache, "LANG=C.UTF-8", "TERM=xterm-256color", "CLAUDE_CONFIG_DIR=" + filepath.Join(w.home, "config"),
 		"ANTHROPIC_BASE_URL=" + w.api.URL(), "ANTHROPIC_API_KEY=" + dummyKey,
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL=1",
 		"DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
