@@ -18,7 +18,7 @@ install: ## install fleet into GOBIN
 deps: ## tmux and git, installed where they are missing
 	@./.ci/deps
 
-demo: deps build ## three workers, one file, one denied write, nothing lost
+demo: deps build ## five tasks, three workers, one denied write, nothing lost
 	@$(BIN) demo
 
 test: deps ## the whole test suite
@@ -44,6 +44,7 @@ e2e: deps build ## real Claude Code, offline against a scripted API
 bench: build ## ratios, measured in one run
 	@$(GO) test -c -o bin/bench.test ./internal/bench
 	@bin/bench.test -fleet $(BIN)
+	@$(GO) test ./roster -run '^$$' -bench Schedule -benchtime 20x
 
 fuzz: ## each fuzzer for half a minute
 	@./.ci/fuzz 30s
