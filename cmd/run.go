@@ -73,7 +73,7 @@ func (a *app) runRun(ctx context.Context, f *master.Fleet, o runOptions) error {
 	if !brain.Hooks {
 		return roster.Usagef("--brain %s: it takes no tasks by itself", o.Brain)
 	}
-	need, open, err := f.Needs(ctx, o.Runners)
+	need, open, err := f.Needs(ctx, o.Runners, o.Brain)
 	if err != nil {
 		return err
 	}
@@ -108,6 +108,9 @@ func (a *app) printNeed(ctx context.Context, f *master.Fleet, n master.Need, ope
 	}
 	if n.More > 0 {
 		fmt.Fprintf(a.out, "PLAN spawn %d more for %d open tasks\n", n.More, open)
+	}
+	for _, brain := range n.Other {
+		fmt.Fprintf(a.out, "PLAN spawn one of the brain %s\n", brain)
 	}
 	return f.Dir.View(ctx, func(s *roster.State) error {
 		return printTable(a.out, taskHeader, taskCells(s.TaskViews()))

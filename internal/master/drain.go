@@ -3,6 +3,8 @@ package master
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"fleet/internal/agent"
@@ -59,7 +61,7 @@ func (d *drain) run(ctx context.Context) error {
 		if err := d.Tick(ctx, func(roster.Decision) {}); err != nil {
 			return err
 		}
-		need, open, err := d.Needs(ctx, d.Runners)
+		need, open, err := d.Needs(ctx, d.Runners, d.Brain)
 		if err != nil || open == 0 {
 			return err
 		}
@@ -80,13 +82,14 @@ type Need struct {
 	Own   []string // workstreams with tasks of their own and without a worker
 	Slots []string // workstreams without tasks of their own whose worker is gone; they can be used again
 	More  int      // further workers for the tasks that are pinned to nobody
+	Other []string // brains that tasks ask for and no worker has: one worker of each
 	ended int
 }
 
-// Needs looks which workers the open tasks need, and how many tasks are open.
-func (f *Fleet) Needs(ctx context.Context, runners int) (n Need, open int, err error) {
+// Needs looks which workers the open tasks need, further ones being of a brain, and how many tasks are open.
+func (f *Fleet) Needs(ctx context.Context, runners int, brain string) (n Need, open int, err error) {
 	err = f.Dir.View(ctx, func(s *roster.State) error {
-		own, free := make(map[string]bool), 0
+		own, brains, free := make(map[string]bool), make(map[string]bool), 0
 		for i := range s.Tasks {
 			t := &s.Tasks[i]
 			switch {
@@ -98,22 +101,30 @@ func (f *Fleet) Needs(ctx context.Context, runners int) (n Need, open int, err e
 			default:
 				free++
 				open++
+				brains[t.Brain] = true
 			}
 		}
+		delete(brains, "") // any will do
 		want := min(runners, free)
 		for _, w := range s.Workstreams {
+			before := len(n.Own) + len(n.Slots)
 			switch alive := f.Dir.Alive(w.ID); {
 			case alive && !own[w.ID]:
 				want--
 			case alive || w.Status == roster.Landed:
 			case own[w.ID]:
 				n.Own = append(n.Own, w.ID)
-			case w.Task == "" && len(n.Slots) < want:
+			case w.Task == "" && (len(n.Slots) < want || brains[w.Brain]):
 				n.Slots = append(n.Slots, w.ID)
 			}
+			if f.Dir.Alive(w.ID) || len(n.Own)+len(n.Slots) > before {
+				delete(brains, w.Brain)
+			}
 		}
-		n.More = max(0, want-len(n.Slots))
-		n.Slots = n.Slots[:max(0, min(want, len(n.Slots)))]
+		if n.More = max(0, want-len(n.Slots)); n.More > 0 {
+			delete(brains, brain)
+		}
+		n.Other = slices.Sorted(maps.Keys(brains))
 		return nil
 	})
 	return n, open, err
@@ -124,8 +135,8 @@ func (d *drain) man(ctx context.Context, n Need) error {
 	if n.ended != d.ended {
 		d.ended, d.deaths = n.ended, 0
 	}
-	for range n.More {
-		id, err := d.addSlot(ctx)
+	for _, brain := range append(slices.Repeat([]string{d.Brain}, n.More), n.Other...) {
+		id, err := d.addSlot(ctx, brain)
 		if err != nil {
 			return err
 		}
@@ -172,10 +183,10 @@ type DyingError struct{ Last string }
 func (e *DyingError) Error() string { return "the workers keep dying; the last one, " + e.Last }
 
 // addSlot registers a workstream for a worker of the graph.
-func (d *drain) addSlot(ctx context.Context) (id string, err error) {
+func (d *drain) addSlot(ctx context.Context, brain string) (id string, err error) {
 	err = d.Dir.Update(ctx, func(s *roster.State) error {
 		id = s.FreeIDs(1)[0]
-		return s.AddSlot(roster.NewWorkstream{ID: id, Brain: d.Brain})
+		return s.AddSlot(roster.NewWorkstream{ID: id, Brain: brain})
 	})
 	return id, err
 }
