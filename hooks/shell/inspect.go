@@ -112,9 +112,14 @@ func (w *walker) write(f field, tree bool) {
 // writeInto is write for a destination that, as a directory, gets into.
 func (w *walker) writeInto(f, into field, tree bool) {
 	t := Target{Path: w.abs(f), Into: w.abs(into), Tree: tree, Pattern: f.glob}
-	if t.Path != "" && !strings.HasPrefix(t.Path, "/dev/") && w.first(t) {
+	if t.Path != "" && !device(t.Path) && w.first(t) {
 		w.report.Writes = append(w.report.Writes, t)
 	}
+}
+
+// device reports whether a path is a device's. What is in memory is files all the same, perhaps a repository.
+func device(path string) bool {
+	return strings.HasPrefix(path, "/dev/") && !strings.HasPrefix(path, "/dev/shm/")
 }
 
 // trample reports a git command that is run in the current directory.
