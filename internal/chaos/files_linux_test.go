@@ -9,6 +9,27 @@ import (
 	"strings"
 )
 
+// damage is what is wrong with the files that a drained graph has written.
+func (w *world) damage(f *fold, jobs []job) (found []error) {
+	looked := make(map[string]bool)
+	for _, j := range jobs {
+		for _, path := range j.paths() {
+			how := w.wholeFile
+			if path == j.trail {
+				how = w.trail
+			}
+			if looked[path] {
+				continue
+			}
+			looked[path] = true
+			if err := how(f, path); err != nil {
+				found = append(found, err)
+			}
+		}
+	}
+	return found
+}
+
 // wholeFile says what is wrong with a file that tasks write whole. The last one that held it has
 // succeeded, since what failed was done again, and the file is as that one wrote it, whole.
 func (w *world) wholeFile(f *fold, path string) error {
@@ -43,6 +64,9 @@ func (w *world) trail(f *fold, path string) error {
 	raw, err := os.ReadFile(filepath.Join(w.repo, path))
 	if err != nil {
 		return err
+	}
+	if len(f.spans[path]) == 0 {
+		return fmt.Errorf("%s was written, and nobody ever held it", path)
 	}
 	var errs []error
 	at := 0

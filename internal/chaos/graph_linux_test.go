@@ -25,7 +25,8 @@ const (
 type job struct {
 	roster.NewTask
 	files []string // written whole: its own, and one that others write, too
-	trail string   // gets lines at its end
+	edits bool     // the one of others, in a second call
+	trail string   // gets lines at its end; empty is none
 }
 
 // makeGraph draws a graph in which tasks wait for others, share files that they
@@ -35,12 +36,15 @@ func makeGraph(random *rand.Rand) []job {
 	for i := range jobs {
 		id := fmt.Sprintf("T%02d", i+1)
 		own, hot := "out/"+id+".txt", fmt.Sprintf("src/m%d.txt", random.IntN(8))
-		j := job{files: []string{own, hot}, trail: fmt.Sprintf("log/l%d.txt", random.IntN(5))}
+		j := job{files: []string{own, hot}, edits: random.IntN(2) == 0}
+		if random.IntN(3) > 0 {
+			j.trail = fmt.Sprintf("log/l%d.txt", random.IntN(4))
+		}
 		j.NewTask = roster.NewTask{
 			ID: id, Title: "write as " + id, Priority: 1 + random.IntN(5), MaxAttempts: 60, Scope: []string{own}, Verify: verify(id, j),
 		}
 		for _, shared := range []string{hot, j.trail} {
-			if random.IntN(3) > 0 {
+			if shared != "" && random.IntN(3) > 0 {
 				j.Scope = append(j.Scope, shared)
 			}
 		}
@@ -54,10 +58,21 @@ func makeGraph(random *rand.Rand) []job {
 	return jobs
 }
 
+// paths are all files that a job writes.
+func (j *job) paths() []string {
+	if j.trail == "" {
+		return j.files
+	}
+	return append(slices.Clone(j.files), j.trail)
+}
+
 // verify is the check of a task: that it succeeded means that its content stood in each of its files.
 func verify(id string, j job) string {
-	return fmt.Sprintf(`test $(tail -qn 1 %s | grep -c '^end %s .* done$') = %d && grep -q '^%s ' %s`,
-		strings.Join(j.files, " "), id, len(j.files), id, j.trail)
+	line := fmt.Sprintf(`test $(tail -qn 1 %s | grep -c '^end %s .* done$') = %d`, strings.Join(j.files, " "), id, len(j.files))
+	if j.trail != "" {
+		line += fmt.Sprintf(` && grep -q '^%s ' %s`, id, j.trail)
+	}
+	return line
 }
 
 // content is a file as one turn writes it: long enough to be torn, and every line says whose it is.
@@ -74,23 +89,34 @@ func content(id string, turn int, mark string) string {
 // script is what the agent of a task does: turn n in attempt n, or when a check has sent it back.
 func (j *job) script() scripted.Script {
 	var s scripted.Script
+	for turn := 1; turn <= turns; turn++ {
+		s.Turns = append(s.Turns, scripted.Turn{Steps: j.steps(turn), Message: j.ID + " is done"})
+	}
+	return s
+}
+
+func (j *job) steps(turn int) []scripted.Step {
 	step := func(tool string, input map[string]any) scripted.Step {
 		return scripted.Step{Tool: tool, Input: input, StopIfDenied: true}
 	}
-	for turn := 1; turn <= turns; turn++ {
-		var steps []scripted.Step
-		own, hot, last := j.files[0], j.files[1], fmt.Sprintf("end %s turn %d ", j.ID, turn)
-		steps = append(steps,
-			step("Write", map[string]any{"file_path": own, "content": content(j.ID, turn, "done")}),
-			step("Write", map[string]any{"file_path": hot, "content": content(j.ID, turn, "open")}),
-			step("Edit", map[string]any{"file_path": hot, "old_string": last + "open", "new_string": last + "done"}))
+	own, hot, last, mark := j.files[0], j.files[1], fmt.Sprintf("end %s turn %d ", j.ID, turn), "done"
+	if j.edits {
+		mark = "open"
+	}
+	steps := []scripted.Step{
+		step("Write", map[string]any{"file_path": own, "content": content(j.ID, turn, "done")}),
+		step("Write", map[string]any{"file_path": hot, "content": content(j.ID, turn, mark)}),
+	}
+	if j.edits {
+		steps = append(steps, step("Edit", map[string]any{"file_path": hot, "old_string": last + mark, "new_string": last + "done"}))
+	}
+	if j.trail != "" {
 		// The lines come slowly, so that what outlives its worker is seen.
 		line := fmt.Sprintf(`for i in 1 2 3; do echo "%s %d $FLEET_WS $FLEET_EPOCH $$ $i end" >> %s; sleep 0.02; done`, j.ID, turn, j.trail)
-		at := (turn + len(j.ID) + int(j.ID[2])) % 2 * len(steps) // first of all, or last
+		at := turn % 2 * len(steps) // first of all, or last
 		steps = slices.Insert(steps, at, step("Bash", map[string]any{"command": line}))
-		s.Turns = append(s.Turns, scripted.Turn{Steps: steps, Message: j.ID + " is done"})
 	}
-	return s
+	return steps
 }
 
 // load puts the graph into the run.
@@ -99,7 +125,7 @@ func (w *world) load(jobs []job) {
 	tasks, scripts := make([]roster.NewTask, len(jobs)), make([]scripted.Script, len(jobs))
 	for i, j := range jobs {
 		tasks[i], scripts[i] = j.NewTask, j.script()
-		for _, f := range append(j.files, j.trail) {
+		for _, f := range j.paths() {
 			check(w.t, os.MkdirAll(filepath.Join(w.repo, path.Dir(f)), 0o755))
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 var seedFlag = flag.Uint64("seed", 0, "of the graph and of who is killed when; 0 makes one (or CHAOS_SEED)")
 
-// TestMain makes the test binary play fleet when it is called by that name.
+// TestMain makes the test binary play fleet when it is called by that name, with an agent that is hard to end.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) != fleetName {
 		os.Exit(m.Run())

@@ -27,7 +27,7 @@ func writing(name, text string) scripted.Step {
 // middle of its steps. The second one stands still with the file in its hands until there is a file "end".
 func stage(t *testing.T, first ...scripted.Step) (*world, *exec.Cmd) {
 	t.Helper()
-	w := newWorld(t)
+	w := newWorld(t, double)
 	w.loadTasks([]roster.NewTask{{ID: "T1", Title: "be killed", MaxAttempts: 3}}, []scripted.Script{{Turns: []scripted.Turn{
 		{Steps: first, Message: "I am a zombie"},
 		{Steps: []scripted.Step{writing("shared.txt", "whole\n"), {Await: "end"}}, Message: "done"},

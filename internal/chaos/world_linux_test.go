@@ -24,11 +24,12 @@ type world struct {
 	t    *testing.T
 	home string // also the mark by which every process of this world is known
 	repo string
-	exe  string // the fleet program: this test binary by another name
+	exe  string // the fleet program
 	dir  *rundir.Dir
 }
 
-func newWorld(t *testing.T) *world {
+// newWorld makes a world, and install a fleet program in it.
+func newWorld(t *testing.T, install func(exe string) error) *world {
 	t.Helper()
 	for _, program := range []string{"tmux", "git"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -42,7 +43,7 @@ func newWorld(t *testing.T) *world {
 	for _, dir := range []string{w.repo, filepath.Dir(w.exe)} {
 		check(t, os.MkdirAll(dir, 0o755))
 	}
-	check(t, w.linkFleet())
+	check(t, install(w.exe))
 	w.write("README.md", "start\n")
 	w.must("git", "init", "-q")
 	w.must("git", "add", ".")
@@ -53,13 +54,21 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// linkFleet gives this binary the name by which it is fleet.
-func (w *world) linkFleet() error {
+// product builds fleet as it is shipped: hooks are what a run spends its time with, and a test binary starts slowly.
+func product(exe string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	_, err := proc.Run(ctx, proc.Cmd{Args: []string{"go", "build", "-trimpath", "-ldflags", "-s -w", "-o", exe, "fleet/cmd/fleet"}})
+	return err
+}
+
+// double gives this test binary the name by which it is fleet, see TestMain.
+func double(exe string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	if os.Link(self, w.exe) == nil {
+	if os.Link(self, exe) == nil {
 		return nil
 	}
 	from, err := os.Open(self) // it is on another file system
@@ -67,7 +76,7 @@ func (w *world) linkFleet() error {
 		return err
 	}
 	defer from.Close()
-	to, err := os.OpenFile(w.exe, os.O_CREATE|os.O_WRONLY, 0o755)
+	to, err := os.OpenFile(exe, os.O_CREATE|os.O_WRONLY, 0o755)
 	if err != nil {
 		return err
 	}
