@@ -528,3 +528,17 @@ func FuzzInput(f *testing.F) {
 		}
 	})
 }
+
+// A Stop hook that fails keeps nobody at work: an answer without a reason would do so for ever.
+func TestStopThatFailsIsSilent(t *testing.T) {
+	w := newWorld(t, nil)
+	w.hook("WS01", "session-start", map[string]any{"session_id": "s1", "source": "startup"})
+	w.hook("WS01", "user-prompt-submit", map[string]any{"prompt": "read planning/fleet-t/briefs/WS01.md and start"})
+	w.update(func(s *roster.State) error {
+		s.Task("WS01").Verify = "rm " + filepath.Join(w.dir.Path, "roster.tsv") + "; exit 1"
+		return nil
+	})
+	if out, code := w.hook("WS01", "stop", map[string]any{"cwd": w.dir.Root, "last_assistant_message": "done"}); out != "" || code != 0 {
+		t.Errorf("stop answers %q, exit %d", out, code)
+	}
+}

@@ -70,6 +70,9 @@ func Main(args []string, stdin io.Reader, stdout io.Writer, getenv func(string) 
 		limit = slowest
 	}
 	out, err := inTime(limit, func(ctx context.Context) ([]byte, error) { return answerEvent(ctx, event, ws, stdin, getenv) })
+	if err != nil {
+		out = nil // half an answer could keep a turn from ending, for ever
+	}
 	if err != nil && event == preToolUse {
 		out = deny("fleet can't check this write, so it is refused: " + err.Error())
 	}

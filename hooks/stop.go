@@ -18,8 +18,12 @@ func (s *session) stop(ctx context.Context) ([]byte, error) {
 		defer cancel()
 		return nil, s.dir.Update(ctx, func(st *roster.State) error { return st.Activity(s.ws, s.epoch) })
 	}
-	if again, err := s.check(ctx); again != "" || err != nil {
-		return goOn(again), err
+	again, err := s.check(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if again != "" {
+		return goOn(again), nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
