@@ -71,12 +71,13 @@ func ReadSession(r io.Reader, show func(line string)) (Session, error) {
 // readLine reads a line of any length; of one beyond maxLine it returns nothing.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
+	tooLong := false
 	for {
 		part, err := r.ReadSlice('\n')
-		if len(line)+len(part) <= maxLine {
+		if tooLong = tooLong || len(line)+len(part) > maxLine; tooLong {
+			line = nil
+		} else {
 			line = append(line, part...)
-		} else if line != nil {
-			line = line[:0:0]
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return line, err
