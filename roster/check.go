@@ -57,25 +57,3 @@ func (s *State) Checked(ws string, epoch int, c Check, passed bool) (again bool,
 	s.Note(CheckFailed, ws, t.ID, map[string]any{"attempt": t.Attempts, "checks": t.Checks, "command": c.Command})
 	return t.Checks <= sendBacks, nil
 }
-
-// GoOn gives a worker whose turn has just ended its next task, as begun, since the
-// same session goes on with it. It returns "" if there is none.
-func (s *State) GoOn(ws string, epoch int, alive func(ws string) bool) (task string, err error) {
-	if err := s.Tick(alive); err != nil {
-		return "", err
-	}
-	w, err := s.current(ws, epoch)
-	if err != nil {
-		return "", err
-	}
-	if w.Mode == Manual && (w.Status == Started || w.Status == Done) {
-		// The scheduler gives it none, since nobody could type it.
-		s.takeTask(w, s.nextTask(w, func(t *Task) bool { return !t.backsOff(s.Now) }))
-	}
-	t := s.Task(w.TaskID)
-	if t == nil || t.Status != TaskAssigned || w.Mode == Headless {
-		return "", nil
-	}
-	s.startTask(w, t)
-	return t.ID, nil
-}

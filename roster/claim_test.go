@@ -263,6 +263,7 @@ func TestRelease(t *testing.T) {
 			eq(t, "leases given up", leases, c.leases)
 			eq(t, "holders", holders(s), c.left)
 			eq(t, "events", said(s), c.events)
+			eq(t, "the scheduler looks (CF-45)", s.Wakes(), len(c.leases) > 0)
 			for _, gone := range claims {
 				if strings.Contains(strings.Join(row(t, s, "WS01").Claims, " "), gone) {
 					t.Errorf("%q is still claimed", gone)

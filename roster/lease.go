@@ -249,6 +249,7 @@ func (s *State) releaseLeases(w *Workstream, why string) []string {
 }
 
 func (s *State) dropLeases(w *Workstream, paths []string, why string) {
+	s.wakes = s.wakes || len(paths) > 0 // somebody may wait for them
 	for _, p := range paths {
 		s.Leases.Delete(p)
 		s.Note(LeaseReleased, w.ID, w.TaskID, map[string]any{"path": p, "why": why})

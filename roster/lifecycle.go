@@ -64,36 +64,6 @@ func (s *State) SessionUp(id string, epoch int, session, source string) error {
 	return nil
 }
 
-// takeTask gives a workstream one of its own tasks, unless it has one in hand or there is none.
-// A headless one begins none by itself: its wrapper runs what the scheduler gives out.
-func (s *State) takeTask(w *Workstream, t *Task) {
-	if t != nil && w.TaskID == "" && w.Mode != Headless {
-		s.assignTask(w, t)
-	}
-}
-
-func anyTask(*Task) bool { return true }
-
-// nextTask is the most urgent of those tasks of a workstream's own that wait for nothing else, or nil.
-// Its backoff doesn't count, for it is asked for where somebody wants it now.
-func (s *State) nextTask(w *Workstream, which func(*Task) bool) (next *Task) {
-	find := finder(s.graph().find)
-	for i := range s.Tasks {
-		if t := &s.Tasks[i]; t.Pinned && t.Workstream == w.ID && which(t) && find.ready(t) && (next == nil || urgency(t, next) < 0) {
-			next = t
-		}
-	}
-	return next
-}
-
-// FirstTask is the task with which the next worker of a workstream will begin, "" if there is none.
-func (s *State) FirstTask(w *Workstream) string {
-	if t := s.nextTask(w, anyTask); t != nil {
-		return t.ID
-	}
-	return ""
-}
-
 // PromptSubmitted notes that the agent took a prompt: the proof that a message arrived.
 // A task of the workstream starts with it, if the prompt names its brief or the session knows it already.
 func (s *State) PromptSubmitted(id string, epoch int, prompt string) error {

@@ -236,15 +236,15 @@ func (s *State) endAttempt(w *Workstream, t *Task, o Outcome) {
 
 // rest is where a workstream stands after an attempt that didn't succeed.
 func (s *State) rest(w *Workstream, t *Task, o Outcome) {
-	note := t.ID + " " + string(t.ErrorKind) + ": " + Title(o.Reason)
-	switch {
-	case w.Mode != Headless && o.Kind == ErrVeto:
+	if w.Mode != Headless && o.Kind == ErrVeto {
 		s.setStatus(w, Blocked, o.Reason)
-	case t.Status == TaskGivenUp:
-		s.setStatus(w, s.restStatus(w), t.ID+" failed: "+Title(o.Reason))
-	default:
-		s.setStatus(w, s.restStatus(w), note)
+		return
 	}
+	what := string(t.ErrorKind)
+	if t.Status == TaskGivenUp {
+		what = string(t.Status)
+	}
+	s.setStatus(w, s.restStatus(w), t.ID+" "+what+": "+Title(o.Reason))
 }
 
 func (s *State) vetoReason(path string) string {

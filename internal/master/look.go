@@ -45,8 +45,12 @@ func (f *Fleet) lookout(ctx context.Context, look func(due bool) (again time.Tim
 type assignment struct {
 	given
 	waits bool      // it has nothing in hand, and could be given something
-	due   time.Time // when a task that nobody has may become runnable; zero is never
+	due   time.Time // when to look at the clock again; zero is never
 }
+
+// sweepEvery is how often a worker that waits lets the scheduler look although
+// nothing has changed, while there are tasks that wait: what holds them up may have died.
+const sweepEvery = 10 * time.Second
 
 // assigned reads what a worker has been given and has not begun. A worker that
 // waits looks after the clock: what is due now is given out first.
@@ -60,6 +64,9 @@ func (f *Fleet) assigned(ctx context.Context, ws string, epoch int, due bool) (a
 			return err
 		}
 		a = assignment{waits: w.Waits(), due: s.Due()}
+		if sweep := s.Now.Add(sweepEvery); a.waits && s.Pending() && (a.due.IsZero() || sweep.Before(a.due)) {
+			a.due = sweep
+		}
 		if t := s.Task(w.TaskID); t != nil && t.Status == roster.TaskAssigned {
 			a.given = given{t.ID, t.Attempts}
 		}
