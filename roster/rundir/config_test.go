@@ -83,7 +83,7 @@ func TestParseConfigNumbers(t *testing.T) {
 	}
 }
 
-// Every setting changes something in Config, every field of Config has a setting, and ConfigText tells of each with its default.
+// CF-110, CF-111: every setting changes something in Config, every field of Config has a setting, and ConfigText tells of each with its default.
 func TestSettingsAndConfigAgree(t *testing.T) {
 	text := ConfigText(nil)
 	touched := make(map[string]string)

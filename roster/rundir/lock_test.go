@@ -122,7 +122,7 @@ func liveChild(args []string) error {
 	return err
 }
 
-// The kernel frees the liveness lock on any death, so a killed worker is seen at once, and a living one is never doubted.
+// CF-54, CF-60: the kernel frees the liveness lock on any death, so a killed worker is seen at once, and a living one is never doubted.
 func TestLiveness(t *testing.T) {
 	d := newRun(t)
 	state := func(what string, alive, died bool, pid int) {

@@ -15,18 +15,10 @@ func (d *Dir) Reset(ctx context.Context) error {
 	if !d.Config.AllowReset {
 		return roster.Refusef("this run may not be reset").Hinted("set FLEET_ALLOW_RESET=on in %s", d.Rel(d.file(envFile)))
 	}
-	unlock, err := d.acquire(ctx, true)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	if err := d.recover(); err != nil {
-		return err
-	}
-	l, err := d.load(true)
-	if err != nil {
-		return err
-	}
+	return d.locked(ctx, true, d.forget)
+}
+
+func (d *Dir) forget(l *loaded) error {
 	if i := slices.IndexFunc(l.state.Workstreams, func(w roster.Workstream) bool { return d.Alive(w.ID) }); i >= 0 {
 		return roster.Refusef("the worker of %s runs", l.state.Workstreams[i].ID).Hinted("fleet stop --all")
 	}

@@ -16,7 +16,7 @@ func lines(rows ...string) string {
 	return strings.ReplaceAll(strings.Join(rows, "\n")+"\n", "|", "\t")
 }
 
-// CFN-13, CFN-14: the ten columns of roster.tsv, in their order, for ever, and those that came after.
+// CF-9, CF-10, CF-11, CF-18, CF-19, CFN-13, CFN-14: the ten columns of roster.tsv, in their order, for ever, and those that came after.
 func TestColumns(t *testing.T) {
 	eq(t, "roster", headerLine(rosterColumns(), nil), lines(
 		"ws_id|name|task|status|claims|landed_sha|migration_num|scratch_db|heartbeat|notes|brain|mode|tree|epoch|task_id|session_id|updated_at"))

@@ -76,6 +76,21 @@ func (d *Dir) Workstream(ctx context.Context, id string) (w roster.Workstream, e
 }
 
 func (d *Dir) update(ctx context.Context, withTasks bool, fn func(*roster.State) error) error {
+	return d.locked(ctx, withTasks, func(l *loaded) error {
+		if err := fn(&l.state); err != nil {
+			return err
+		}
+		if withTasks && l.state.Wakes() {
+			if err := l.state.Tick(d.Present); err != nil {
+				return err
+			}
+		}
+		return l.commit()
+	})
+}
+
+// locked loads the run under the lock, after what an earlier holder left undone is finished.
+func (d *Dir) locked(ctx context.Context, withTasks bool, fn func(*loaded) error) error {
 	unlock, err := d.acquire(ctx, true)
 	if err != nil {
 		return err
@@ -88,15 +103,7 @@ func (d *Dir) update(ctx context.Context, withTasks bool, fn func(*roster.State)
 	if err != nil {
 		return err
 	}
-	if err := fn(&l.state); err != nil {
-		return err
-	}
-	if withTasks && l.state.Wakes() {
-		if err := l.state.Tick(d.Present); err != nil {
-			return err
-		}
-	}
-	return l.commit()
+	return fn(l)
 }
 
 // loaded is the state of the run with the files that it was read from.
