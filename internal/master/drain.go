@@ -2,6 +2,7 @@ package master
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"fleet/internal/agent"
 	"fleet/roster"
+	"fleet/tmux"
 )
 
 // DrainOptions say how the graph is run to its end.
@@ -152,6 +154,10 @@ func (d *drain) man(ctx context.Context, n Need) error {
 		o := SpawnOptions{Headless: true, PaneOptions: PaneOptions{Serve: true, Limits: d.Limits}}
 		d.started[id] = true
 		l, err := d.Spawn(ctx, id, o)
+		if errors.Is(err, tmux.ErrNoAnswer) { // the next look tries again, as for one that has died
+			d.Said(fmt.Sprintf("%s not started: %v", id, err))
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("start the worker of %s: %w", id, err)
 		}
