@@ -93,6 +93,9 @@ func (r *Runner) session(ctx context.Context, t Task) (report Report, mine bool)
 	began := time.Now()
 	s, exit, err := r.run(timed, t)
 	timedOut := errors.Is(context.Cause(timed), errTimeout)
+	if s.CWD != "" && s.CWD != t.Dir {
+		fmt.Fprintf(r.Err, "[fleet] warning: the session of %s works in %s, not in %s\n", t.ID, s.CWD, t.Dir)
+	}
 	report = Report{Outcome: s.Outcome(exit, timedOut), Session: s, Exit: exit}
 	if err != nil && !timedOut {
 		report.Outcome = roster.Outcome{Kind: roster.ErrInfra, Reason: err.Error(), SessionID: s.ID}
