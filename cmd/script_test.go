@@ -59,7 +59,7 @@ func setup(e *testscript.Env) error {
 	home := filepath.Join(e.WorkDir, "home")
 	config := filepath.Join(home, "gitconfig")
 	for k, v := range map[string]string{
-		"HOME": home, "GOCACHE": cache, "GIT_CONFIG_GLOBAL": config, "GIT_CONFIG_NOSYSTEM": "1",
+		"HOME": home, "GOCACHE": cache, "GORACE": os.Getenv("GORACE"), "GIT_CONFIG_GLOBAL": config, "GIT_CONFIG_NOSYSTEM": "1",
 		"RUN": "planning/fleet-shop", "TMUX": "", "TMUX_PANE": "", "TMUX_TMPDIR": sockets, "SHELL": "/bin/sh", "TERM": "xterm-256color",
 		"FAKE_AGENT_LOG": filepath.Join(e.WorkDir, "truth"), "FAKE_AGENT_CONTROL": filepath.Join(e.WorkDir, "faults"),
 	} {

@@ -14,7 +14,7 @@ import (
 	"fleet/roster"
 )
 
-// A session ends when the disk of the run dir is full. Its wrapper keeps the report and tries again,
+// CF-102: a session ends when the disk of the run dir is full. Its wrapper keeps the report and tries again,
 // loudly, until there is room: the attempt counts, and no other is needed.
 func TestFullDiskForAWhile(t *testing.T) {
 	w := newWorld(t, product)
