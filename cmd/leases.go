@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fleet/roster"
+	"fleet/roster/rundir"
 )
 
 func newLeases(a *app) *cobra.Command {
@@ -17,11 +18,7 @@ func newLeases(a *app) *cobra.Command {
 		Short: "Show which files are held, by whom and since when",
 		Args:  args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			d, err := a.dir(c.Context())
-			if err != nil {
-				return err
-			}
-			return d.View(c.Context(), func(s *roster.State) error {
+			return a.view(c.Context(), func(_ *rundir.Dir, s *roster.State) error {
 				leases := slices.AppendSeq([]roster.Lease{}, s.Leases.All())
 				if asJSON {
 					return printJSON(a.out, map[string]any{"leases": leases})

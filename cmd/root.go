@@ -129,6 +129,15 @@ func (a *app) dir(ctx context.Context) (*rundir.Dir, error) {
 	return rundir.Open(found[0])
 }
 
+// view shows a snapshot of the run.
+func (a *app) view(ctx context.Context, show func(*rundir.Dir, *roster.State) error) error {
+	d, err := a.dir(ctx)
+	if err != nil {
+		return err
+	}
+	return d.View(ctx, func(s *roster.State) error { return show(d, s) })
+}
+
 // fleet opens the run dir for a verb that acts on workers or tmux.
 func (a *app) fleet(ctx context.Context) (*master.Fleet, error) {
 	d, err := a.dir(ctx)

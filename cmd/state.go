@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fleet/roster"
+	"fleet/roster/rundir"
 )
 
 func newState(a *app) *cobra.Command {
@@ -14,11 +15,7 @@ func newState(a *app) *cobra.Command {
 		Short: "Show the whole state of the run as JSON: workstreams, tasks, leases, counts and the last event",
 		Args:  args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			d, err := a.dir(c.Context())
-			if err != nil {
-				return err
-			}
-			return d.View(c.Context(), func(s *roster.State) error {
+			return a.view(c.Context(), func(d *rundir.Dir, s *roster.State) error {
 				last, err := d.LastEvent()
 				if err != nil {
 					return err
@@ -47,16 +44,17 @@ func newConflicts(a *app) *cobra.Command {
 			if c.Flags().Changed("resolved") {
 				only = &resolved
 			}
-			return d.View(c.Context(), func(s *roster.State) error {
-				var denials []roster.Event
-				for e, err := range d.Events(0) {
-					if err != nil {
-						return err
-					}
-					if e.Type == roster.LeaseDenied {
-						denials = append(denials, e)
-					}
+			var denials []roster.Event
+			err = each(d.Events(0), func(e roster.Event) error { // before the lock: a log may be long, and hooks don't wait for long
+				if e.Type == roster.LeaseDenied {
+					denials = append(denials, e)
 				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			return d.View(c.Context(), func(s *roster.State) error {
 				return a.printConflicts(s.Conflicts(denials), only, asJSON)
 			})
 		},

@@ -166,11 +166,7 @@ func newTasks(a *app, name string) *cobra.Command {
 			if o.limit < 0 || o.offset < 0 {
 				return roster.Usagef("--limit and --offset want 0 or more")
 			}
-			d, err := a.dir(c.Context())
-			if err != nil {
-				return err
-			}
-			return d.View(c.Context(), func(s *roster.State) error { return a.printTasks(s, o) })
+			return a.view(c.Context(), func(_ *rundir.Dir, s *roster.State) error { return a.printTasks(s, o) })
 		},
 	}
 	c.Flags().StringVar(&o.status, "status", "", "only those in this status")
@@ -277,13 +273,14 @@ func (a *app) showTask(ctx context.Context, d *rundir.Dir, id string, asJSON boo
 	if err != nil {
 		return err
 	}
-	for e, err := range d.Events(0) {
-		if err != nil {
-			return err
-		}
+	err = each(d.Events(0), func(e roster.Event) error {
 		if path, _ := e.Data["path"].(string); e.Type == roster.FileChanged && e.Task == id && !slices.Contains(detail.Changes, path) {
 			detail.Changes = append(detail.Changes, path)
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	for _, path := range d.Results(id, detail.Attempts) {
 		detail.Results = append(detail.Results, d.Rel(path))
