@@ -40,6 +40,7 @@ func TestEventTypesAreAllListed(t *testing.T) {
 	}
 }
 
+// CF-7.
 func TestTime(t *testing.T) {
 	for in, want := range map[Time]string{
 		{}: "",

@@ -453,6 +453,7 @@ func TestTaskInHandThatIsGone(t *testing.T) {
 	}
 }
 
+// CF-58: a worker that is started again is a new incarnation in the same row.
 func TestLaunch(t *testing.T) {
 	s := &State{Now: now, Workstreams: []Workstream{
 		{ID: "WS01", Status: Dead, Epoch: 4, Notes: "worker exited with code 1", SessionID: "old"},

@@ -80,7 +80,7 @@ func TestScheduleOrder(t *testing.T) {
 	}
 }
 
-// CF-38, CF-40, CF-41, CF-147: what doesn't meet the work of others is given out; what does is passed over, not waited for.
+// CF-12, CF-32, CF-38, CF-40, CF-41, CF-147: what doesn't meet the work of others is given out; what does is passed over, not waited for.
 func TestScheduleScopes(t *testing.T) {
 	idle := []Workstream{lane("WS01"), lane("WS02"), lane("WS03")}
 	busy := Workstream{ID: "WS04", Name: "ws04", Status: Working, Epoch: 1, TaskID: "B"}

@@ -40,6 +40,7 @@ func TestAssign(t *testing.T) {
 	eq(t, "deadline by default", s.Tasks[0].Deadline, Time{now.Add(11 * time.Minute)})
 }
 
+// CF-95, CF-96, CF-98: only who has a task in hand begins it, and a second time changes nothing.
 func TestStartTask(t *testing.T) {
 	s := given(t)
 	s.Now = now.Add(time.Second)
