@@ -4,12 +4,13 @@ package git
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"fleet/internal/proc"
-	"fleet/roster"
 )
 
 // Git runs git in one checkout.
@@ -24,61 +25,54 @@ func In(run proc.Runner, dir string) *Git { return &Git{run: run, dir: dir} }
 // ErrNoRepo says that a directory is in no git repository.
 var ErrNoRepo = errors.New("not in a git repository")
 
-// MainRoot is the root of the main checkout, also when asked from a linked worktree.
-func (g *Git) MainRoot(ctx context.Context) (string, error) {
-	out, err := g.git(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
+// Places are where a repository keeps what, all absolute.
+type Places struct {
+	Root   string // of the checkout that was asked
+	GitDir string // that checkout's own: HEAD, index, a merge in progress
+	Common string // what all checkouts share: refs and objects
+}
+
+// Places finds the checkout that a directory is in.
+func (g *Git) Places(ctx context.Context) (Places, error) {
+	out, err := g.git(ctx, "rev-parse", "--path-format=absolute", "--show-toplevel", "--absolute-git-dir", "--git-common-dir")
 	if err != nil {
 		if proc.Missing(err) {
-			return "", err
+			return Places{}, err
 		}
-		return "", ErrNoRepo
+		return Places{}, ErrNoRepo
 	}
-	if filepath.Base(out) == ".git" {
-		return filepath.Dir(out), nil
+	lines := strings.Split(out, "\n")
+	if len(lines) != 3 {
+		return Places{}, fmt.Errorf("git rev-parse answered %d lines instead of 3: a line break in a path", len(lines))
 	}
-	return g.git(ctx, "rev-parse", "--path-format=absolute", "--show-toplevel") // a submodule, or a git dir elsewhere
+	return Places{Root: lines[0], GitDir: lines[1], Common: lines[2]}, nil
 }
 
-// HasBranch reports whether a local branch exists.
-func (g *Git) HasBranch(ctx context.Context, branch string) bool {
-	_, err := g.git(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+branch)
-	return err == nil
-}
-
-// HasWorktree reports whether path is a worktree of this repository.
-func (g *Git) HasWorktree(ctx context.Context, path string) bool {
-	out, err := g.git(ctx, "worktree", "list", "--porcelain", "-z")
-	return err == nil && strings.Contains("\x00"+out+"\x00", "\x00worktree "+path+"\x00")
-}
-
-// AddWorktree makes a worktree at path on a new branch that starts at HEAD, or
-// leaves nothing behind. It refuses a path or branch that exists: whose work is
-// on it can't be known. --no-track keeps parallel calls off .git/config.
-func (g *Git) AddWorktree(ctx context.Context, path, branch string) error {
-	if _, err := os.Lstat(path); err == nil {
-		return roster.Refusef("worktree %s exists and is not this run's", path).Hinted("look at it, then: git worktree remove %s", path)
+// MainRoot is the root of the main checkout, also when asked from a linked
+// worktree. Where there is no main one, the repository being bare, it is the checkout that was asked.
+func (g *Git) MainRoot(ctx context.Context) (string, error) {
+	p, err := g.Places(ctx)
+	if err != nil {
+		return "", err
 	}
-	if g.HasBranch(ctx, branch) {
-		return roster.Refusef("branch %s exists and is not this run's", branch).Hinted("look at it, then: git branch -m %s <other name>", branch)
+	main := filepath.Dir(p.Common)
+	if main == p.Root || filepath.Base(p.Common) != ".git" { // a submodule, a bare repository or a git dir elsewhere
+		return p.Root, nil
 	}
-	if _, err := g.git(ctx, "worktree", "add", "--quiet", "--no-track", "-b", branch, path, "HEAD"); err != nil {
-		// Another call may have been quicker, and then both are its own: without force
-		// git takes away neither a tree with changes nor a branch with commits.
-		ctx = context.WithoutCancel(ctx)
-		_, _ = g.git(ctx, "worktree", "remove", path)
-		_, _ = g.git(ctx, "branch", "-d", branch)
-		return err
+	bare, err := g.git(ctx, "--git-dir", p.Common, "rev-parse", "--is-bare-repository")
+	if err != nil || bare == "true" {
+		return p.Root, err
 	}
-	return nil
+	return main, nil
 }
 
 // Exclude keeps a path out of git's sight in every worktree, by .git/info/exclude, once.
 func (g *Git) Exclude(ctx context.Context, pattern string) error {
-	common, err := g.git(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	p, err := g.Places(ctx)
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(common, "info", "exclude")
+	path := filepath.Join(p.Common, "info", "exclude")
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -101,7 +95,27 @@ func (g *Git) Exclude(ctx context.Context, pattern string) error {
 	return errors.Join(err, f.Close())
 }
 
+// git runs one git command and returns what it said, without the line's end.
 func (g *Git) git(ctx context.Context, args ...string) (string, error) {
-	out, err := g.run(ctx, proc.Cmd{Args: append([]string{"git"}, args...), Dir: g.dir})
-	return strings.TrimRight(string(out), "\n\x00"), err
+	return g.feed(ctx, nil, args...)
+}
+
+// feed is git with an input. Paths mean themselves, never patterns.
+func (g *Git) feed(ctx context.Context, input []byte, args ...string) (string, error) {
+	c := proc.Cmd{Args: append([]string{"git", "--literal-pathspecs"}, args...), Dir: g.dir, Env: ownEnv(os.Environ()), Stdin: input}
+	out, err := g.run(ctx, c)
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+// ownEnv is an environment without the variables by which git's own hooks tell
+// their children which repository and index are meant: we say it ourselves.
+func ownEnv(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		switch name {
+		case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE":
+			return true
+		}
+		return false
+	})
 }

@@ -6,14 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"fleet/hooks/settings"
 	"fleet/internal/agent"
-	"fleet/internal/git"
 	"fleet/roster"
 	"fleet/roster/rundir"
 	"fleet/tmux"
@@ -90,30 +87,6 @@ func (f *Fleet) limits(l agent.Limits) agent.Limits {
 	return l
 }
 
-// planTree decides in which checkout the worker will run.
-func (f *Fleet) planTree(ctx context.Context, p *Plan) error {
-	p.Tree, p.Dir = "main", f.Dir.Root
-	if !f.Dir.Config.Worktree {
-		return nil
-	}
-	g := git.In(f.Run, f.Dir.Root)
-	if _, err := g.MainRoot(ctx); err != nil {
-		return roster.Usagef("FLEET_WORKTREE=on: %s is in no git repository", f.Dir.Root)
-	}
-	id := strings.ToLower(p.WS.ID)
-	p.Tree = filepath.Join(f.Dir.Config.WorktreeRoot, f.Dir.Slug()+"-"+id)
-	p.Dir = filepath.Join(f.Dir.Root, p.Tree)
-	if p.WS.Tree == p.Tree && g.HasWorktree(ctx, p.Dir) {
-		return nil // an earlier worker of this workstream left it
-	}
-	p.Branch = "fleet/" + p.WS.ID
-	if g.HasBranch(ctx, p.Branch) {
-		return roster.Refusef("branch %s exists and is not this run's", p.Branch).
-			Hinted("look at it, then: git branch -m %s <other name>", p.Branch)
-	}
-	return nil
-}
-
 // String is the plan in the form of spawn --dry-run.
 func (p Plan) String() string {
 	line := fmt.Sprintf("PLAN spawn %s name=%s brain=%s mode=%s cwd=%s brief=%s", p.WS.ID, p.WS.Name, p.Brain.Name, p.Mode, p.Dir, p.Brief)
@@ -176,19 +149,6 @@ func (f *Fleet) launch(ctx context.Context, p Plan) (Launched, error) {
 		return err
 	})
 }
-
-// makeTree makes the worktree of a plan. A checkout of a large repository takes its time.
-func (f *Fleet) makeTree(ctx context.Context, p Plan) error {
-	ctx, cancel := context.WithTimeout(ctx, treeTimeout)
-	defer cancel()
-	g := git.In(f.Run, f.Dir.Root)
-	if err := g.Exclude(ctx, "/"+f.Dir.Config.WorktreeRoot+"/"); err != nil {
-		return err
-	}
-	return g.AddWorktree(ctx, p.Dir, p.Branch)
-}
-
-const treeTimeout = 10 * time.Minute
 
 // PaneArgs is the command that runs in a worker's pane.
 func (f *Fleet) PaneArgs(l Launched) []string {

@@ -1,0 +1,84 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+
+	"fleet/internal/proc"
+	"fleet/roster"
+)
+
+// Worktree is one checkout of the repository.
+type Worktree struct {
+	Path   string
+	Head   string // the commit that is checked out
+	Branch string // empty when HEAD is detached
+}
+
+// Worktrees lists the checkouts of the repository, the main one first.
+func (g *Git) Worktrees(ctx context.Context) ([]Worktree, error) {
+	out, err := g.git(ctx, "worktree", "list", "--porcelain", "-z")
+	if err != nil {
+		return nil, err
+	}
+	var all []Worktree
+	for field := range strings.SplitSeq(out, "\x00") {
+		key, value, _ := strings.Cut(field, " ")
+		switch key {
+		case "worktree":
+			all = append(all, Worktree{Path: value})
+		case "HEAD":
+			all[len(all)-1].Head = value
+		case "branch":
+			all[len(all)-1].Branch = strings.TrimPrefix(value, "refs/heads/")
+		}
+	}
+	return all, nil
+}
+
+// Commit is the commit that a revision names, or false if it names none.
+func (g *Git) Commit(ctx context.Context, rev string) (sha string, ok bool, err error) {
+	sha, err = g.git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", rev+"^{commit}")
+	if failed, isExit := errors.AsType[*proc.Error](err); isExit && failed.Code == 1 {
+		return "", false, nil
+	}
+	return sha, err == nil, err
+}
+
+// BranchRef is the full name of a branch.
+func BranchRef(branch string) string { return "refs/heads/" + branch }
+
+// AddWorktree makes a worktree at path on a new branch that starts at a
+// revision, or leaves nothing behind. It refuses a path or branch that exists: whose work is
+// on it can't be known. --no-track keeps parallel calls off .git/config.
+func (g *Git) AddWorktree(ctx context.Context, path, branch, from string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return roster.Refusef("worktree %s exists and is not this run's", path).Hinted("look at it, then: git worktree remove %s", path)
+	}
+	if err := g.FreeBranch(ctx, branch); err != nil {
+		return err
+	}
+	if _, err := g.git(ctx, "worktree", "add", "--quiet", "--no-track", "-b", branch, path, from); err != nil {
+		// Another call may have been quicker, and then both are its own: without force
+		// git takes away neither a tree with changes nor a branch with commits.
+		ctx = context.WithoutCancel(ctx)
+		_, _ = g.git(ctx, "worktree", "remove", path)
+		_, _ = g.git(ctx, "branch", "-d", branch)
+		return err
+	}
+	return nil
+}
+
+// FreeBranch refuses a branch that exists.
+func (g *Git) FreeBranch(ctx context.Context, branch string) error {
+	_, exists, err := g.Commit(ctx, BranchRef(branch))
+	if err != nil {
+		return err
+	}
+	if exists {
+		return roster.Refusef("branch %s exists and is not this run's", branch).Hinted("look at it, then: git branch -m %s <other name>", branch)
+	}
+	return nil
+}
