@@ -63,6 +63,7 @@ func classify(err error) (code int, hint string) {
 	var missing *agent.MissingError
 	var foreign *tmux.ForeignSessionError
 	var dying *master.DyingError
+	var unowned *master.UnownedError
 	switch {
 	case errors.As(err, &coded):
 		return coded.code, ""
@@ -72,6 +73,8 @@ func classify(err error) (code int, hint string) {
 		return exitRefused, "end this session: it no longer counts"
 	case errors.Is(err, rundir.ErrAlive), errors.As(err, &foreign), errors.Is(err, tmux.ErrDead), errors.Is(err, tmux.ErrNoPane):
 		return exitRefused, ""
+	case errors.As(err, &unowned):
+		return exitRefused, "claim them (fleet claim " + unowned.WS + " <path>), commit them yourself, or put them away"
 	case errors.As(err, &dying):
 		return exitGate, "see: fleet events --type worker_exited; and their logs in logs/ of the run dir"
 	case errors.Is(err, rundir.ErrBusy):

@@ -66,6 +66,9 @@ func denialLine(d roster.Denial) string {
 	}
 	switch d.Reason {
 	case roster.DenyHeld:
+		if d.Kept {
+			return fmt.Sprintf("%s has changes of %s%s that are not committed yet.", d.Path, d.Holder, task)
+		}
 		return fmt.Sprintf("%s is held by %s%s, which is writing it.", d.Path, d.Holder, task)
 	case roster.DenyClaimed:
 		return fmt.Sprintf("%s is claimed by %s%s, as %q.", d.Path, d.Holder, task, d.Claim)

@@ -37,6 +37,7 @@ const (
 	FileChanged       EventType = "file_changed"
 	ShellWriteDenied  EventType = "shell_write_denied"
 	ForeignWriteFound EventType = "foreign_write_found"
+	CommitMade        EventType = "committed"
 )
 
 // EventTypes lists every type that may be written.
@@ -46,6 +47,7 @@ var EventTypes = []EventType{
 	FleetStarted, TaskCreated, TaskAssignedTo, TaskStarted, CheckFailed, TaskSucceeded, TaskUnblocked, TaskRequeued, TaskFailed,
 	TaskIsBlocked, TaskIsCancelled, FleetIdle, RunFinished,
 	LeaseAcquired, LeaseDenied, LeaseReleased, FileChanged, ShellWriteDenied, ForeignWriteFound,
+	CommitMade,
 }
 
 // AboutFiles reports whether an event is about who writes which file, the busiest

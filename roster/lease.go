@@ -13,7 +13,7 @@ type Lease struct {
 	WS         string `json:"ws_id"`
 	Task       string `json:"task_id"`
 	Epoch      int    `json:"epoch"`
-	Tool       string `json:"tool"` // the tool that wrote first
+	Tool       string `json:"tool"` // the tool that wrote first, or "uncommitted": see Kept
 	AcquiredAt Time   `json:"acquired_at"`
 	Stamp      string `json:"stamp"` // the file after the holder's last write, see FileStamp; empty while a write is under way
 }
@@ -71,6 +71,11 @@ type Denial struct {
 	Holder     string     `json:"holder,omitempty"` // workstream that holds or claims it
 	HolderTask string     `json:"holder_task,omitempty"`
 	Claim      string     `json:"claim,omitempty"` // the claim that covers it
+	Kept       bool       `json:"kept,omitempty"`  // held until it is committed, and not being written
+}
+
+func (l *Lease) denial() Denial {
+	return Denial{Path: l.Path, Reason: DenyHeld, Holder: l.WS, HolderTask: l.Task, Kept: l.Kept()}
 }
 
 // WriteRequest asks for leases.
@@ -117,7 +122,7 @@ func (s *State) CheckWrite(paths, trees []string, alive func(ws string) bool) []
 	var denials []Denial
 	for _, p := range paths {
 		if l, held := s.Leases.Get(p); held && alive(l.WS) {
-			denials = append(denials, Denial{Path: p, Reason: DenyHeld, Holder: l.WS, HolderTask: l.Task})
+			denials = append(denials, l.denial())
 		}
 	}
 	if len(trees) == 0 {
@@ -125,7 +130,7 @@ func (s *State) CheckWrite(paths, trees []string, alive func(ws string) bool) []
 	}
 	for l := range s.Leases.All() {
 		if slices.ContainsFunc(trees, func(dir string) bool { return under(dir, l.Path) }) && alive(l.WS) {
-			denials = append(denials, Denial{Path: l.Path, Reason: DenyHeld, Holder: l.WS, HolderTask: l.Task})
+			denials = append(denials, l.denial())
 		}
 	}
 	return denials
@@ -166,7 +171,7 @@ func (s *State) checkWrite(w *Workstream, p string, alive func(string) bool) (De
 		return Denial{}, false
 	}
 	if held && !s.gone(l.WS, alive) {
-		return Denial{Path: p, Reason: DenyHeld, Holder: l.WS, HolderTask: l.Task}, true
+		return l.denial(), true
 	}
 	if d, claimed := s.claimedByOther(w, p, alive, func(c string) bool { return Covers(c, p) }); claimed {
 		return d, true
@@ -187,7 +192,7 @@ func (s *State) checkTree(w *Workstream, dir string, alive func(string) bool) (D
 	}
 	for l := range s.Leases.All() {
 		if l.WS != w.ID && under(dir, l.Path) && !s.gone(l.WS, alive) {
-			return Denial{Path: l.Path, Reason: DenyHeld, Holder: l.WS, HolderTask: l.Task}, true
+			return l.denial(), true
 		}
 	}
 	return s.claimedByOther(w, dir, alive, func(c string) bool { return Overlap(c, dir) })
@@ -225,8 +230,11 @@ func (s *State) lease(w *Workstream, p, tool string) {
 		s.setStatus(w, Working, "")
 	}
 	l, mine := s.Leases.Get(p)
-	if mine && l.Stamp == "" {
+	if mine && l.Stamp == "" && !l.Kept() {
 		return
+	}
+	if mine && l.Kept() {
+		l.Tool, l.Task, l.Epoch = tool, w.TaskID, w.Epoch
 	}
 	if !mine {
 		l = Lease{Path: p, WS: w.ID, Task: w.TaskID, Epoch: w.Epoch, Tool: tool, AcquiredAt: Time{s.Now}}

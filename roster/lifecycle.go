@@ -173,7 +173,7 @@ func (s *State) endTurn(w *Workstream, o Outcome) {
 		if t == nil {
 			w.TaskID = ""
 		}
-		s.releaseLeases(w, "turn ended")
+		s.endLeases(w, "turn ended")
 		s.setStatus(w, s.restStatus(w), clearedNote(Title(o.Summary)))
 		s.wakes = true
 	}
@@ -190,7 +190,8 @@ func (s *State) TurnFailed(id string, epoch int, reason string) error {
 		s.touch(w)
 		return nil
 	}
-	s.endWork(w, ErrAgent, reason)
+	s.endLeases(w, reason)
+	s.endTask(w, ErrAgent, reason)
 	s.setStatus(w, Blocked, noteError+" "+Title(reason))
 	return nil
 }
@@ -274,6 +275,11 @@ func (s *State) bury(w *Workstream, reason string, clean bool) {
 // endWork frees what a workstream holds and has in hand.
 func (s *State) endWork(w *Workstream, kind ErrorKind, reason string) {
 	s.releaseLeases(w, reason)
+	s.endTask(w, kind, reason)
+}
+
+// endTask gives back what a workstream has in hand.
+func (s *State) endTask(w *Workstream, kind ErrorKind, reason string) {
 	if t := s.Task(w.TaskID); t != nil && t.InHand() {
 		s.requeue(w, t, kind, reason)
 	}
@@ -310,7 +316,7 @@ func (s *State) restStatus(w *Workstream) Status {
 // inTurn reports whether a workstream has begun something that the end of its turn will end.
 func (s *State) inTurn(w *Workstream) bool {
 	for l := range s.Leases.All() {
-		if l.WS == w.ID {
+		if l.WS == w.ID && !l.Kept() {
 			return true
 		}
 	}

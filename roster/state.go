@@ -9,6 +9,7 @@ import (
 type State struct {
 	Now         time.Time
 	Strict      bool          // a write needs a claim of one's own (FLEET_STRICT)
+	UntilCommit bool          // a lease outlives its turn until the file is committed (FLEET_LEASE_UNTIL)
 	MaxAttempts int           // of a task that sets none; 0 is DefaultMaxAttempts
 	TaskTimeout time.Duration // of a headless worker's task; 0 is DefaultTaskTimeout
 	Workstreams []Workstream

@@ -224,12 +224,12 @@ func (s *State) endAttempt(w *Workstream, t *Task, o Outcome) {
 	t.CostUSD += o.CostUSD
 	t.DurationMS, t.SessionID = o.DurationMS, cmp.Or(o.SessionID, t.SessionID)
 	if o.OK {
-		s.releaseLeases(w, "task ended")
+		s.endLeases(w, "task ended")
 		s.succeed(w, t, map[string]any{"attempt": t.Attempts})
 		s.setStatus(w, s.restStatus(w), clearedNote(Title(o.Summary)))
 		return
 	}
-	s.releaseLeases(w, string(o.Kind))
+	s.endLeases(w, string(o.Kind))
 	s.requeue(w, t, o.Kind, o.Reason)
 	s.rest(w, t, o)
 }
@@ -251,6 +251,9 @@ func (s *State) vetoReason(path string) string {
 	reason := noteVeto + " " + path
 	if l, held := s.Leases.Get(path); held {
 		reason += " is held by " + l.WS
+		if l.Kept() {
+			reason += ", uncommitted"
+		}
 	}
 	return reason
 }

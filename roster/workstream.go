@@ -55,6 +55,9 @@ type Workstream struct {
 	UpdatedAt    Time     `json:"updated_at"`
 }
 
+// MainTree is the tree of a workstream that works in the main checkout.
+const MainTree = "main"
+
 // Live reports whether the claims of the workstream count against others.
 func (w *Workstream) Live() bool {
 	return w.Status != Done && w.Status != Landed && w.Status != Dead
@@ -153,7 +156,7 @@ func (s *State) AddSlot(n NewWorkstream) error {
 		}
 	}
 	w := &Workstream{
-		ID: n.ID, Name: n.Name, Task: title, Status: Pending, Brain: n.Brain, Mode: Interactive, Tree: "main",
+		ID: n.ID, Name: n.Name, Task: title, Status: Pending, Brain: n.Brain, Mode: Interactive, Tree: MainTree,
 		UpdatedAt: Time{s.Now},
 	}
 	claims, err := s.newClaims(w, slices.DeleteFunc(slices.Clone(n.Claims), blank))

@@ -103,7 +103,7 @@ func liveRun(ctx context.Context, home string) (d *rundir.Dir, release func(), e
 		}
 	}
 	err = d.Update(ctx, func(s *roster.State) error {
-		epoch, err := s.Launch("WS01", roster.Launch{Brain: "claude", Mode: roster.Interactive, Tree: "main"})
+		epoch, err := s.Launch("WS01", roster.Launch{Brain: "claude", Mode: roster.Interactive, Tree: roster.MainTree})
 		if err == nil {
 			s.AcquireLeases(roster.WriteRequest{WS: "WS01", Epoch: epoch, Paths: []string{heldFile}, Tool: "Write", Alive: d.Alive})
 		}

@@ -30,11 +30,12 @@ type Places struct {
 	Root   string // of the checkout that was asked
 	GitDir string // that checkout's own: HEAD, index, a merge in progress
 	Common string // what all checkouts share: refs and objects
+	Hooks  string // where the repository's hooks are
 }
 
 // Places finds the checkout that a directory is in.
 func (g *Git) Places(ctx context.Context) (Places, error) {
-	out, err := g.git(ctx, "rev-parse", "--path-format=absolute", "--show-toplevel", "--absolute-git-dir", "--git-common-dir")
+	out, err := g.git(ctx, "rev-parse", "--path-format=absolute", "--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--git-path", "hooks")
 	if err != nil {
 		if proc.Missing(err) {
 			return Places{}, err
@@ -42,10 +43,10 @@ func (g *Git) Places(ctx context.Context) (Places, error) {
 		return Places{}, ErrNoRepo
 	}
 	lines := strings.Split(out, "\n")
-	if len(lines) != 3 {
-		return Places{}, fmt.Errorf("git rev-parse answered %d lines instead of 3: a line break in a path", len(lines))
+	if len(lines) != 4 {
+		return Places{}, fmt.Errorf("git rev-parse answered %d lines instead of 4: a line break in a path", len(lines))
 	}
-	return Places{Root: lines[0], GitDir: lines[1], Common: lines[2]}, nil
+	return Places{Root: lines[0], GitDir: lines[1], Common: lines[2], Hooks: lines[3]}, nil
 }
 
 // MainRoot is the root of the main checkout, also when asked from a linked
@@ -100,22 +101,23 @@ func (g *Git) git(ctx context.Context, args ...string) (string, error) {
 	return g.feed(ctx, nil, args...)
 }
 
-// feed is git with an input. Paths mean themselves, never patterns.
+// feed is git with an input.
 func (g *Git) feed(ctx context.Context, input []byte, args ...string) (string, error) {
-	c := proc.Cmd{Args: append([]string{"git", "--literal-pathspecs"}, args...), Dir: g.dir, Env: ownEnv(os.Environ()), Stdin: input}
+	c := proc.Cmd{Args: append([]string{"git"}, args...), Dir: g.dir, Env: ownEnv(os.Environ()), Stdin: input}
 	out, err := g.run(ctx, c)
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
 // ownEnv is an environment without the variables by which git's own hooks tell
-// their children which repository and index are meant: we say it ourselves.
+// their children which repository and index are meant: we say it ourselves. Messages are
+// in English, since some of them are understood.
 func ownEnv(env []string) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+	return append(slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		switch name {
 		case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE":
 			return true
 		}
 		return false
-	})
+	}), "LANGUAGE=en")
 }

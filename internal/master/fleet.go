@@ -122,6 +122,9 @@ func (f *Fleet) awaitGone(ctx context.Context, ws string) error {
 // Tick lets the scheduler look at the run: at who is gone, what may run now and
 // who can do it. Nothing is written when there is nothing to do. decided is told what is.
 func (f *Fleet) Tick(ctx context.Context, decided func(roster.Decision)) error {
+	if err := f.freeCommitted(ctx); err != nil {
+		return err
+	}
 	var due []roster.Decision
 	err := f.Dir.View(ctx, func(s *roster.State) error {
 		due = s.Schedule(f.Dir.Present)

@@ -18,6 +18,7 @@ type Config struct {
 	DB           string // none or docker
 	Brain        string // for workstreams that name none
 	Strict       bool   // a write needs a claim
+	UntilCommit  bool   // a lease lasts until its file is committed, not only to the end of its task
 	Trust        bool   // start agents without their question whether the folder is trusted
 	Tmux         string // own or current
 	TmuxSocket   string // name of the own server's socket; empty means one made from the run
@@ -99,6 +100,12 @@ func settings() []setting {
 			"FLEET_STRICT", "off", offOn,
 			"on: a worker may write only what it has claimed.\noff: any file that nobody else holds or claims.",
 			onOff(func(c *Config) *bool { return &c.Strict }),
+		},
+		{
+			"FLEET_LEASE_UNTIL", "commit",
+			[]string{"commit", "task"},
+			"commit: a file that an interactive worker of the main checkout wrote stays its own until it is committed,\nso that no two workers' changes mix in one file.\ntask: until its task ends.",
+			func(c *Config, v string) error { c.UntilCommit = v == "commit"; return nil },
 		},
 		{
 			"FLEET_TRUST", "off", offOn,

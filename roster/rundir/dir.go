@@ -95,7 +95,7 @@ func (d *Dir) Handoff(ws string) string {
 
 // Tree is the checkout in which a workstream's worker runs, absolute.
 func (d *Dir) Tree(w *roster.Workstream) string {
-	if w.Tree == "" || w.Tree == "main" {
+	if w.Tree == "" || w.Tree == roster.MainTree {
 		return d.Root
 	}
 	return filepath.Join(d.Root, w.Tree)

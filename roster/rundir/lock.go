@@ -45,6 +45,11 @@ func (d *Dir) Exclusive(ctx context.Context, name string) (unlock func(), err er
 	return wait(ctx, filepath.Join(d.Path, "live", "."+name+".lock"), os.O_CREATE|os.O_RDONLY, true)
 }
 
+// LockFile takes the lock on a file that is no run file, such as one that all runs of a repository share.
+func LockFile(ctx context.Context, path string) (unlock func(), err error) {
+	return wait(ctx, path, os.O_CREATE|os.O_RDONLY, true)
+}
+
 func wait(ctx context.Context, path string, flag int, exclusive bool) (unlock func(), err error) {
 	f := flock.New(path, flock.SetFlag(flag), flock.SetPermissions(0o644))
 	try, block := f.TryLock, f.Lock

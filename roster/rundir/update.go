@@ -133,7 +133,7 @@ func (d *Dir) load(withTasks bool) (*loaded, error) {
 		return nil, err
 	}
 	l.state = roster.State{
-		Now: time.Now().UTC().Truncate(time.Millisecond), Strict: d.Config.Strict,
+		Now: time.Now().UTC().Truncate(time.Millisecond), Strict: d.Config.Strict, UntilCommit: d.Config.UntilCommit && exists(d.Root+"/.git"),
 		MaxAttempts: d.Config.MaxAttempts, TaskTimeout: d.Config.TaskTimeout,
 		Workstreams: l.workstream.rows, Leases: l.leases,
 	}
