@@ -63,6 +63,7 @@ func classify(err error) (code int, hint string) {
 	var missing *agent.MissingError
 	var foreign *tmux.ForeignSessionError
 	var dying *master.DyingError
+	var gate *master.GateError
 	var unowned *master.UnownedError
 	switch {
 	case errors.As(err, &coded):
@@ -75,6 +76,8 @@ func classify(err error) (code int, hint string) {
 		return exitRefused, ""
 	case errors.As(err, &unowned):
 		return exitRefused, "claim them (fleet claim " + unowned.WS + " <path>), commit them yourself, or put them away"
+	case errors.As(err, &gate):
+		return exitGate, "the base branch is where it was; mend it, then: fleet land " + gate.WS
 	case errors.As(err, &dying):
 		return exitGate, "see: fleet events --type worker_exited; and their logs in logs/ of the run dir"
 	case errors.Is(err, rundir.ErrBusy):

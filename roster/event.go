@@ -38,6 +38,9 @@ const (
 	ShellWriteDenied  EventType = "shell_write_denied"
 	ForeignWriteFound EventType = "foreign_write_found"
 	CommitMade        EventType = "committed"
+	LandingDone       EventType = "landed"
+	LandingFailed     EventType = "land_failed"
+	LandingReverted   EventType = "reverted"
 )
 
 // EventTypes lists every type that may be written.
@@ -47,7 +50,7 @@ var EventTypes = []EventType{
 	FleetStarted, TaskCreated, TaskAssignedTo, TaskStarted, CheckFailed, TaskSucceeded, TaskUnblocked, TaskRequeued, TaskFailed,
 	TaskIsBlocked, TaskIsCancelled, FleetIdle, RunFinished,
 	LeaseAcquired, LeaseDenied, LeaseReleased, FileChanged, ShellWriteDenied, ForeignWriteFound,
-	CommitMade,
+	CommitMade, LandingDone, LandingFailed, LandingReverted,
 }
 
 // AboutFiles reports whether an event is about who writes which file, the busiest

@@ -70,7 +70,7 @@ func (w *Workstream) Asks() bool {
 
 // saysBlocked reports whether the workstream was reported blocked, which only a new prompt, or a new report, lifts.
 func (w *Workstream) saysBlocked() bool {
-	return w.Status == Blocked && strings.HasPrefix(w.Notes, noteBlocked)
+	return w.Status == Blocked && strings.HasPrefix(w.Notes, noteBlocked) || w.failedToLand()
 }
 
 // manned reports whether a worker should be running: one was seen at work since the last one's end.
@@ -87,7 +87,7 @@ func (w *Workstream) Waits() bool {
 	if w.Epoch == 0 || w.TaskID != "" || w.Mode == Manual {
 		return false
 	}
-	return w.Status == Started || w.Status == Done || w.Status == Blocked && strings.HasPrefix(w.Notes, noteVeto)
+	return w.Status == Started || w.Status == Done || w.Status == Blocked && strings.HasPrefix(w.Notes, noteVeto) || w.failedToLand()
 }
 
 // Notes that a rule reads again start with one of these.

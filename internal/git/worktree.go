@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
-	"fleet/internal/proc"
 	"fleet/roster"
 )
 
@@ -41,7 +42,7 @@ func (g *Git) Worktrees(ctx context.Context) ([]Worktree, error) {
 // Commit is the commit that a revision names, or false if it names none.
 func (g *Git) Commit(ctx context.Context, rev string) (sha string, ok bool, err error) {
 	sha, err = g.git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", rev+"^{commit}")
-	if failed, isExit := errors.AsType[*proc.Error](err); isExit && failed.Code == 1 {
+	if exitCode(err) == 1 {
 		return "", false, nil
 	}
 	return sha, err == nil, err
@@ -81,4 +82,59 @@ func (g *Git) FreeBranch(ctx context.Context, branch string) error {
 		return roster.Refusef("branch %s exists and is not this run's", branch).Hinted("look at it, then: git branch -m %s <other name>", branch)
 	}
 	return nil
+}
+
+// AddScratch makes a worktree of a commit without a branch, in place of an earlier one.
+func (g *Git) AddScratch(ctx context.Context, path, commit string) error {
+	if err := g.RemoveScratch(ctx, path); err != nil {
+		return err
+	}
+	_, err := g.git(ctx, "worktree", "add", "--quiet", "--detach", path, commit)
+	return err
+}
+
+// RemoveScratch removes what AddScratch made, with whatever was built in there.
+func (g *Git) RemoveScratch(ctx context.Context, path string) error {
+	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	_, err := g.git(ctx, "worktree", "remove", "--force", "--force", path)
+	if err != nil { // what was being made when its maker was killed is no worktree yet
+		err = os.RemoveAll(path)
+	}
+	return err
+}
+
+// RemoveWorktree removes a worktree in which nothing is uncommitted or untracked; git refuses another.
+func (g *Git) RemoveWorktree(ctx context.Context, path string) error {
+	_, err := g.git(ctx, "worktree", "remove", path)
+	return err
+}
+
+// IgnoredFiles lists the untracked files that git ignores and that match patterns,
+// or a line of a file of patterns at the root, which needn't be there.
+func (g *Git) IgnoredFiles(ctx context.Context, patterns []string, file string) ([]string, error) {
+	text, err := os.ReadFile(filepath.Join(g.dir, file))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	patterns = slices.Concat(patterns, strings.Split(string(text), "\n"))
+	args := []string{"ls-files", "--others", "--ignored", "-z"}
+	for _, p := range patterns {
+		if p = strings.TrimSpace(p); p != "" && !strings.HasPrefix(p, "#") {
+			args = append(args, "--exclude="+p)
+		}
+	}
+	if len(args) == 4 {
+		return nil, nil
+	}
+	matching, err := g.git(ctx, args...)
+	if err != nil || matching == "" {
+		return nil, err
+	}
+	out, err := g.feed(ctx, []byte(matching), "check-ignore", "--stdin", "-z") // what isn't ignored would be dirt in the worktree
+	if exitCode(err) == 1 {
+		return nil, nil
+	}
+	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), err
 }

@@ -1,13 +1,18 @@
 package master
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"fleet/internal/git"
+	"fleet/internal/proc"
 	"fleet/roster"
 )
 
@@ -16,7 +21,7 @@ const treeTimeout = 10 * time.Minute
 
 // planTree decides in which checkout the worker will run.
 func (f *Fleet) planTree(ctx context.Context, p *Plan) error {
-	p.Tree, p.Dir = "main", f.Dir.Root
+	p.Tree, p.Dir = roster.MainTree, f.Dir.Root
 	if !f.Dir.Config.Worktree {
 		return nil
 	}
@@ -35,7 +40,7 @@ func (f *Fleet) planTree(ctx context.Context, p *Plan) error {
 	return g.FreeBranch(ctx, p.Branch)
 }
 
-// makeTree makes the worktree of a plan.
+// makeTree makes the worktree of a plan, whole or not at all.
 func (f *Fleet) makeTree(ctx context.Context, p Plan) error {
 	ctx, cancel := context.WithTimeout(ctx, treeTimeout)
 	defer cancel()
@@ -43,5 +48,95 @@ func (f *Fleet) makeTree(ctx context.Context, p Plan) error {
 	if err := g.Exclude(ctx, "/"+f.Dir.Config.WorktreeRoot+"/"); err != nil {
 		return err
 	}
-	return g.AddWorktree(ctx, p.Dir, p.Branch, "HEAD")
+	places, err := g.Places(ctx)
+	if err != nil {
+		return err
+	}
+	unlock, err := lockRepository(ctx, places)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	base := cmp.Or(f.Dir.Config.Base, "HEAD")
+	from, found, err := g.Commit(ctx, base)
+	if err == nil && !found {
+		err = roster.Refusef("a worktree can't start from %s, which is no commit", base).Hinted("make a first commit, or see FLEET_BASE in fleet.env")
+	}
+	if err == nil {
+		err = g.AddWorktree(ctx, p.Dir, p.Branch, from)
+	}
+	if err != nil {
+		return err
+	}
+	if err := f.furnish(ctx, p.Dir); err != nil {
+		ctx := context.WithoutCancel(ctx)
+		return errors.Join(err, g.RemoveScratch(ctx, p.Dir), g.DeleteBranch(ctx, p.Branch, from))
+	}
+	return nil
+}
+
+// furnish brings into a new worktree what git doesn't: copies, links, and what the set-up command makes.
+func (f *Fleet) furnish(ctx context.Context, tree string) error {
+	c := f.Dir.Config
+	files, err := git.In(f.Run, f.Dir.Root).IgnoredFiles(ctx, list(c.Copy), ".worktreeinclude")
+	if err != nil {
+		return err
+	}
+	for _, p := range files {
+		if err := copyFile(filepath.Join(f.Dir.Root, p), filepath.Join(tree, p)); err != nil {
+			return fmt.Errorf("copy %s into the worktree: %w", quote(p), err)
+		}
+	}
+	for _, p := range list(c.Link) {
+		if err := link(filepath.Join(f.Dir.Root, p), filepath.Join(tree, p)); err != nil {
+			return fmt.Errorf("link %s into the worktree: %w", quote(p), err)
+		}
+	}
+	if c.Setup == "" {
+		return nil
+	}
+	if out, err := proc.Shell(ctx, tree, c.Setup, c.VerifyTimeout); err != nil {
+		return roster.Refusef("FLEET_WORKTREE_SETUP failed (%v): %s", err, roster.Flat(out))
+	}
+	return nil
+}
+
+func list(commas string) []string {
+	return strings.FieldsFunc(commas, func(r rune) bool { return r == ',' })
+}
+
+// copyFile copies what is there now: a file with its mode, or where a link points to. It replaces nothing.
+func copyFile(from, to string) error {
+	if _, err := os.Lstat(to); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	if target, err := os.Readlink(from); err == nil {
+		return os.Symlink(target, to)
+	}
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, info.Mode().Perm())
+}
+
+// link makes a link to what exists; what the worktree has already stays.
+func link(from, to string) error {
+	if _, err := os.Lstat(from); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(to); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	return os.Symlink(from, to)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -18,13 +19,24 @@ const tailSize = 8 << 10
 // what it wrote. When the time is over, everything that it started is killed. The
 // error says in a few words how it failed.
 func Shell(ctx context.Context, dir, line string, timeout time.Duration) (output string, err error) {
+	var out tail
+	err = ShellTo(ctx, dir, line, timeout, &out)
+	return strings.ToValidUTF8(strings.TrimSpace(string(out)), "?"), err
+}
+
+// ShellTo is Shell for who wants all that the command line writes. What it
+// started doesn't outlive us either.
+func ShellTo(ctx context.Context, dir, line string, timeout time.Duration, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	group, err := NewGroup()
+	if err != nil {
+		return err
+	}
+	defer group.End()
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
-	cmd.Dir = dir
-	OwnGroup(cmd)
-	var out tail
-	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
+	group.Add(cmd)
 	err = cmd.Run()
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		err = fmt.Errorf("no end after %s", timeout)
@@ -32,7 +44,7 @@ func Shell(ctx context.Context, dir, line string, timeout time.Duration) (output
 	if errors.Is(err, exec.ErrWaitDelay) {
 		err = nil // it has ended well, and left something running
 	}
-	return strings.ToValidUTF8(strings.TrimSpace(string(out)), "?"), err
+	return err
 }
 
 // OwnGroup lets a command begin a process group of its own, all of which is

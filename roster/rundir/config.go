@@ -15,6 +15,12 @@ import (
 type Config struct {
 	Worktree     bool   // each worker in a checkout of its own
 	WorktreeRoot string // where those checkouts are made, relative to the main one
+	Base         string // branch that worktrees start from and land on; empty means the one of the main checkout
+	Copy         string // ignored files to copy into a new worktree
+	Link         string // paths to link into it
+	Setup        string // command to run in it
+	Test         string // command that must succeed before anything lands
+	Forbid       string // regular expression that no line may match that lands
 	DB           string // none or docker
 	Brain        string // for workstreams that name none
 	Strict       bool   // a write needs a claim
@@ -84,6 +90,36 @@ func settings() []setting {
 			"FLEET_WORKTREE_ROOT", ".claude/worktrees", nil,
 			"Where those worktrees are made, relative to the main checkout.",
 			text(func(c *Config) *string { return &c.WorktreeRoot }),
+		},
+		{
+			"FLEET_BASE", "", nil,
+			"The branch that worktrees start from and that fleet land moves. Empty: the one that is checked out in the main checkout.",
+			text(func(c *Config) *string { return &c.Base }),
+		},
+		{
+			"FLEET_WORKTREE_COPY", ".env", nil,
+			"Files that git ignores and that a new worktree gets a copy of: patterns as in .gitignore, separated by commas.\nThose in a file .worktreeinclude are copied as well.",
+			text(func(c *Config) *string { return &c.Copy }),
+		},
+		{
+			"FLEET_WORKTREE_LINK", "", nil,
+			"Paths that a new worktree gets a symbolic link to, separated by commas, such as node_modules.",
+			text(func(c *Config) *string { return &c.Link }),
+		},
+		{
+			"FLEET_WORKTREE_SETUP", "", nil,
+			"A shell command to run in a new worktree before its worker starts.",
+			text(func(c *Config) *string { return &c.Setup }),
+		},
+		{
+			"FLEET_TEST", "", nil,
+			"A shell command that must succeed on what fleet land is about to land, in a worktree of its own.",
+			text(func(c *Config) *string { return &c.Test }),
+		},
+		{
+			"FLEET_FORBID", `^(<<<<<<<|>>>>>>>) `, nil,
+			"A regular expression: fleet land refuses changes that add a line which matches it. Empty: none.",
+			text(func(c *Config) *string { return &c.Forbid }),
 		},
 		{
 			"FLEET_DB", "none",
@@ -170,7 +206,7 @@ func settings() []setting {
 		},
 		{
 			"FLEET_VERIFY_TIMEOUT", "300", nil,
-			"Seconds that this command has, and the check of a single task.",
+			"Seconds that this command has, the check of a single task, what is tried before landing, and the set-up of a worktree.",
 			seconds(func(c *Config) *time.Duration { return &c.VerifyTimeout }),
 		},
 		{

@@ -14,7 +14,7 @@ import (
 
 // defaults is the configuration of a run whose fleet.env says nothing. CFN-31.
 var defaults = Config{
-	UntilCommit: true, WorktreeRoot: ".claude/worktrees", DB: "none", Brain: "claude", Tmux: "own", Runners: 3, TaskTimeout: 10 * time.Minute,
+	UntilCommit: true, WorktreeRoot: ".claude/worktrees", Copy: ".env", Forbid: `^(<<<<<<<|>>>>>>>) `, DB: "none", Brain: "claude", Tmux: "own", Runners: 3, TaskTimeout: 10 * time.Minute,
 	TaskBudget: 0.5, MaxTurns: 40, MaxAttempts: 3, VerifyTimeout: 5 * time.Minute, // CF-81, CF-85, CF-86
 }
 

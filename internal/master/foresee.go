@@ -1,0 +1,78 @@
+package master
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"fleet/internal/git"
+	"fleet/roster"
+)
+
+// Foreseen is what landing a workstream would meet, after those before it in the queue have landed.
+type Foreseen struct {
+	WS        string
+	Into      string   // branch
+	Commits   int      // that it would bring
+	Conflicts []string // files
+	Refused   error    // why it can't even be tried
+}
+
+func (f Foreseen) String() string {
+	switch {
+	case f.Refused != nil:
+		return fmt.Sprintf("PLAN land %s refused: %v", f.WS, f.Refused)
+	case len(f.Conflicts) > 0:
+		return fmt.Sprintf("PLAN land %s into=%s commits=%d conflicts=%s", f.WS, f.Into, f.Commits, quoteAll(f.Conflicts))
+	}
+	return fmt.Sprintf("PLAN land %s into=%s commits=%d", f.WS, f.Into, f.Commits)
+}
+
+// Foresee merges workstreams one after the other without touching a branch or a
+// checkout, and tells what each would meet.
+func (l *Lander) Foresee(ctx context.Context, ids []string) ([]Foreseen, error) {
+	base, found, err := l.git.Commit(ctx, git.BranchRef(l.base))
+	if err != nil || !found {
+		return nil, errors.Join(err, roster.Dataf("the base branch %s does not exist", l.base))
+	}
+	var all []Foreseen
+	for _, id := range ids {
+		f := Foreseen{WS: id, Into: l.base}
+		var w roster.Workstream
+		f.Refused = l.Dir.View(ctx, func(s *roster.State) error {
+			row, err := s.Workstream(id)
+			if err != nil {
+				return err
+			}
+			w = *row
+			return s.Landable(id)
+		})
+		if f.Refused == nil && w.Tree != roster.MainTree {
+			if base, err = l.join(ctx, &f, base); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+// join adds a lane to what the base would be by then.
+func (l *Lander) join(ctx context.Context, f *Foreseen, base string) (joined string, err error) {
+	branch := git.BranchRef("fleet/" + f.WS)
+	if _, found, err := l.git.Commit(ctx, branch); err != nil || !found {
+		f.Refused = roster.Dataf("it has no branch fleet/%s", f.WS)
+		return base, err
+	}
+	commits, err := l.git.Since(ctx, base, branch)
+	if err != nil {
+		return base, err
+	}
+	f.Commits = len(commits)
+	joined, err = l.git.Join(ctx, base, branch)
+	if conflict, is := errors.AsType[*git.ConflictError](err); is {
+		f.Conflicts = conflict.Paths
+		return base, nil
+	}
+	return joined, err
+}
