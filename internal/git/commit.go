@@ -89,8 +89,8 @@ func (g *Git) Unstage(ctx context.Context, paths []string) error {
 	return g.withPaths(ctx, paths, "rm", "--quiet", "--cached", "--force", "--ignore-unmatch")
 }
 
-// Contents are the files that a commit changed, and the commit before it, empty for the first one.
-func (g *Git) Contents(ctx context.Context, sha string) (paths []string, parent string, err error) {
+// Changed are the files that a commit changed, and the commit before it, empty for the first one.
+func (g *Git) Changed(ctx context.Context, sha string) (paths []string, parent string, err error) {
 	out, err := g.git(ctx, "show", "--no-renames", "--name-only", "-z", "--format=%P%x00", sha)
 	if err != nil {
 		return nil, "", err

@@ -136,7 +136,7 @@ func subject(ws, message string) string { return "fleet " + ws + ": " + message 
 // verify takes a commit back that holds what isn't the workstream's: a hook of the
 // repository has added it.
 func (c *commit) verify(ctx context.Context, sha string) error {
-	got, parent, err := c.git.Contents(ctx, sha)
+	got, parent, err := c.git.Changed(ctx, sha)
 	if err != nil {
 		return err
 	}
