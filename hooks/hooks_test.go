@@ -502,10 +502,15 @@ func TestTurn(t *testing.T) {
 	if w.holder("a.go") != "WS01" {
 		t.Error("a pause freed the file")
 	}
-	w.hook("WS01", "pre-compact", map[string]any{})
+	w.hook("WS01", "pre-compact", map[string]any{}) // CFN-83: whole, before the agent forgets
 	if text, err := os.ReadFile(w.dir.Handoff("WS01")); err != nil || !strings.Contains(string(text), "`a.go`") {
 		t.Errorf("handoff: %v\n%s", err, text)
 	}
+	out, _ := w.hook("WS01", "session-start", map[string]any{"source": "compact"})
+	if want := "compacted: read " + w.dir.Handoff("WS01") + " and " + w.dir.Brief("WS01") + ", go on"; !strings.Contains(out, want) {
+		t.Errorf("after its context was compacted the agent is told %q", out)
+	}
+	status(roster.Working)
 	w.hook("WS01", "stop", map[string]any{"last_assistant_message": "all done"})
 	status(roster.Done)
 	task(roster.TaskDone)

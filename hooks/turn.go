@@ -5,6 +5,8 @@ import (
 	"context"
 	"strings"
 
+	"fleet/internal/git"
+	"fleet/internal/proc"
 	"fleet/roster"
 )
 
@@ -50,10 +52,23 @@ func (s *session) notification(ctx context.Context) ([]byte, error) {
 	})
 }
 
+// sessionStart notes the session. One that was compacted has forgotten most, and is led to where it stands.
 func (s *session) sessionStart(ctx context.Context) ([]byte, error) {
-	return nil, s.dir.Update(ctx, func(st *roster.State) error {
-		return st.SessionUp(s.ws, s.epoch, s.in.SessionID, s.in.Source)
+	task := s.ws
+	err := s.dir.Update(ctx, func(st *roster.State) error {
+		if err := st.SessionUp(s.ws, s.epoch, s.in.SessionID, s.in.Source); err != nil {
+			return err
+		}
+		w, err := st.Workstream(s.ws)
+		if err == nil {
+			task = cmp.Or(w.TaskID, task)
+		}
+		return err
 	})
+	if err != nil || s.in.Source != "compact" {
+		return nil, err
+	}
+	return told("SessionStart", "Your context was compacted: "+s.dir.HandoffPrompt(s.ws, task)), nil
 }
 
 func (s *session) sessionEnd(ctx context.Context) ([]byte, error) {
@@ -64,5 +79,19 @@ func (s *session) sessionEnd(ctx context.Context) ([]byte, error) {
 
 // preCompact writes the handoff while the agent's context is still whole.
 func (s *session) preCompact(ctx context.Context) ([]byte, error) {
-	return nil, s.dir.WriteHandoff(ctx, s.ws, s.epoch)
+	var tree string
+	err := s.dir.View(ctx, func(st *roster.State) error {
+		if err := st.Fence(s.ws, s.epoch); err != nil {
+			return err
+		}
+		w, err := st.Workstream(s.ws)
+		if err == nil {
+			tree = s.dir.Tree(w)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return nil, s.dir.WriteHandoff(ctx, s.ws, git.In(proc.Run, tree).Dirty(ctx))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -200,6 +201,14 @@ func Title(text string) string {
 		return line
 	}
 	return ""
+}
+
+// Printable is a path as a line of text: itself, or in quotes if it has bytes that a line can't show.
+func Printable(path string) string {
+	if q := strconv.Quote(path); q != `"`+path+`"` {
+		return q
+	}
+	return path
 }
 
 // Flat makes a text fit into one cell: control characters, tabs and newlines among them, become spaces.

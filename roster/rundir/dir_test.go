@@ -3,7 +3,6 @@ package rundir
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -237,28 +236,6 @@ func TestAddTasks(t *testing.T) {
 	fails(t, err, roster.Data, "T3 depends on T9, which is not in the graph")
 	eq(t, "after a batch that failed", look(t, d), before)
 	eq(t, "a brief of nobody", exists(d.Brief("T2")), false)
-}
-
-// CFN-16.
-func TestWriteHandoff(t *testing.T) {
-	d := atWork(t)
-	var stale *roster.StaleEpochError
-	if err := d.WriteHandoff(t.Context(), "WS01", 7); !errors.As(err, &stale) {
-		t.Errorf("a stale worker wrote its handoff: %v", err)
-	}
-	if _, err := os.Stat(d.Handoff("WS01")); err == nil {
-		t.Error("a stale worker's handoff is there")
-	}
-	must(t, d.WriteHandoff(t.Context(), "WS01", 1))
-	text := read(t, d.Handoff("WS01"))
-	if want := "WS01 the task of WS01 WS01 working `api` `a.go` - 20"; !strings.HasPrefix(text, want) {
-		t.Errorf("handoff %q, want %q…", text, want)
-	}
-	events := look(t, d).Events
-	eq(t, "event", events[len(events)-1], fmt.Sprint(begun+1)+" handoff_written WS01 planning/fleet-test/handoffs/HANDOFF_WS01.md")
-	must(t, os.Remove(d.file("handoffs/HANDOFF_WS.md")))
-	fails(t, d.WriteHandoff(t.Context(), "WS01", 1), roster.Data, "template")
-	eq(t, "events", look(t, d).Events, events)
 }
 
 // CFN-94.

@@ -2,7 +2,6 @@ package rundir
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -54,48 +53,6 @@ func scopeText(scope []string) string {
 	return "Expected: " + codeList(scope) + ". That is a hint, not a limit."
 }
 
-// WriteHandoff writes down where a workstream stands, for the worker that goes on.
-func (d *Dir) WriteHandoff(ctx context.Context, ws string, epoch int) error {
-	var values map[string]string
-	err := d.View(ctx, func(s *roster.State) error {
-		if err := s.Fence(ws, epoch); err != nil {
-			return err
-		}
-		w, err := s.Workstream(ws)
-		if err != nil {
-			return err
-		}
-		var held []string
-		for l := range s.Leases.All() {
-			if l.WS == ws {
-				held = append(held, l.Path)
-			}
-		}
-		values = map[string]string{
-			"ws": ws, "title": w.Task, "task": orDash(w.TaskID), "status": string(w.Status), "note": orDash(w.Notes),
-			"claims": orDash(codeList(w.Claims)), "leases": orDash(codeList(held)), "at": roster.Time{Time: s.Now}.String(),
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	body, err := d.render("handoffs/HANDOFF_WS.md", values)
-	if err != nil {
-		return err
-	}
-	if err := d.Write(d.Handoff(ws), []byte(body)); err != nil {
-		return err
-	}
-	return d.Update(ctx, func(s *roster.State) error {
-		w, err := s.Workstream(ws)
-		if err == nil {
-			s.Note(roster.HandoffWritten, ws, w.TaskID, map[string]any{"path": d.Rel(d.Handoff(ws))})
-		}
-		return err
-	})
-}
-
 // render fills the {{words}} of one of the run's templates. People may have rewritten it; words that it lacks are no fault.
 func (d *Dir) render(template string, values map[string]string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(d.Path, template))
@@ -105,11 +62,15 @@ func (d *Dir) render(template string, values map[string]string) (string, error) 
 	if err != nil {
 		return "", err
 	}
+	return filled(string(text), values), nil
+}
+
+func filled(form string, values map[string]string) string {
 	pairs := make([]string, 0, 2*len(values))
 	for k, v := range values {
 		pairs = append(pairs, "{{"+k+"}}", v)
 	}
-	return strings.NewReplacer(pairs...).Replace(string(text)), nil
+	return strings.NewReplacer(pairs...).Replace(form)
 }
 
 func codeList(values []string) string {

@@ -78,7 +78,7 @@ func wasKilled(t *testing.T, err error) {
 var templates = fstest.MapFS{
 	"briefs/BRIEF_TASK.md":   {Data: []byte("# {{task}}: {{title}}\n\n{{text}}\n\n{{scope}}\n")},
 	"briefs/BRIEF_WS.md":     {Data: []byte("# {{ws}}: {{title}}\n\n{{task}}\n\n{{claims}}\n\n{{run_dir}}\n")},
-	"handoffs/HANDOFF_WS.md": {Data: []byte("{{ws}} {{title}} {{task}} {{status}} {{claims}} {{leases}} {{note}} {{at}}\n")},
+	"handoffs/HANDOFF_WS.md": {Data: []byte("{{ws}} {{title}} {{task}} {{status}} {{claims}} {{leases}} {{note}} {{at}}\n{{dirty}}\n")},
 	"COORDINATION.md":        {Data: []byte("rules\n")},
 	"template.go":            {Data: []byte("package x\n")},
 }
