@@ -14,6 +14,7 @@ type Launch struct {
 	Brain string
 	Mode  string // Interactive or Headless
 	Tree  string // "main", or the worktree relative to the main checkout
+	Spare int    // the spare that is called to be the worker; 0 is none
 }
 
 // Launch starts a new incarnation of a workstream's worker and returns its epoch.
@@ -35,8 +36,25 @@ func (s *State) Launch(id string, l Launch) (epoch int, err error) {
 		s.setStatus(w, Pending, "")
 	}
 	s.touch(w)
-	s.Note(WorkerSpawned, id, "", map[string]any{"epoch": w.Epoch, "brain": l.Brain, "mode": l.Mode, "tree": l.Tree})
+	data := map[string]any{"epoch": w.Epoch, "brain": l.Brain, "mode": l.Mode, "tree": l.Tree}
+	if l.Spare > 0 {
+		data["spare"] = l.Spare
+	}
+	s.Note(WorkerSpawned, id, "", data)
 	return w.Epoch, nil
+}
+
+// KeepTask sees to it that the next worker of a workstream goes on with what is in
+// hand now: nobody else is given the task, and nothing else comes before it.
+func (s *State) KeepTask(id string) error {
+	w, err := s.Workstream(id)
+	if err != nil {
+		return err
+	}
+	if t := s.Task(w.TaskID); t != nil && t.InHand() {
+		t.Pinned, t.Priority, t.UpdatedAt = true, maxPriority, Time{s.Now}
+	}
+	return nil
 }
 
 // SessionUp notes that the agent's session has started and that its hooks report.

@@ -96,8 +96,8 @@ func (s *State) newTask(n NewTask, known map[string]bool) (Task, error) {
 		return Task{}, Dataf("%s depends on itself", n.ID)
 	case title == "":
 		return Task{}, Usagef("%s: the task is empty", n.ID)
-	case n.Priority < 0 || n.Priority > 5:
-		return Task{}, Dataf("%s: priority %d: want 1 to 5", n.ID, n.Priority)
+	case n.Priority < 0 || n.Priority > maxPriority:
+		return Task{}, Dataf("%s: priority %d: want 1 to %d", n.ID, n.Priority, maxPriority)
 	case n.MaxAttempts < 0:
 		return Task{}, Dataf("%s: max_attempts %d: want 1 or more", n.ID, n.MaxAttempts)
 	}

@@ -45,6 +45,7 @@ var ErrorKinds = []ErrorKind{notItsFault, ErrAgent, ErrVeto, ErrTimeout, ErrBudg
 // Limits of a task that doesn't set its own, in a run that doesn't either.
 const (
 	DefaultPriority    = 3
+	maxPriority        = 5
 	DefaultMaxAttempts = 3
 	DefaultTaskTimeout = 10 * time.Minute
 )
