@@ -190,21 +190,27 @@ func (s *Server) create(ctx context.Context, spec PaneSpec, cmds ...[]string) (P
 // before the program starts: one that fails at once would be gone together
 // with its exit code, and tmux would report success.
 func (s *Server) arm(ctx context.Context, id PaneID, spec PaneSpec) error {
-	set := func(name, value string) []string {
-		return []string{"set-option", "-p", "-t", string(id), name, value}
-	}
 	respawn := []string{"respawn-pane", "-k", "-t", string(id)}
 	for _, kv := range spec.Env {
 		respawn = append(respawn, "-e", kv)
 	}
-	_, err := s.do(ctx,
-		set("remain-on-exit", "on"),
-		set(optRun, spec.Tags.Run),
-		set(optWS, spec.Tags.WS),
-		set(optEpoch, strconv.Itoa(spec.Tags.Epoch)),
-		// A title is a format; the value of a variable in it is not.
-		[]string{"select-pane", "-t", string(id), "-T", "#{" + optWS + "}"},
-		append(append(respawn, "--"), spec.Args...),
-	)
+	cmds := append([][]string{{"set-option", "-p", "-t", string(id), "remain-on-exit", "on"}}, tag(id, spec.Tags)...)
+	_, err := s.do(ctx, append(cmds, append(append(respawn, "--"), spec.Args...))...)
 	return err
+}
+
+// Tag says what a pane of ours is for from now on.
+func (s *Server) Tag(ctx context.Context, id PaneID, t Tags) error {
+	return s.on(ctx, id, tag(id, t)...)
+}
+
+func tag(id PaneID, t Tags) [][]string {
+	set := func(name, value string) []string {
+		return []string{"set-option", "-p", "-t", string(id), name, value}
+	}
+	return [][]string{
+		set(optRun, t.Run), set(optWS, t.WS), set(optEpoch, strconv.Itoa(t.Epoch)),
+		// A title is a format; the value of a variable in it is not.
+		{"select-pane", "-t", string(id), "-T", "#{" + optWS + "}"},
+	}
 }
