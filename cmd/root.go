@@ -87,7 +87,7 @@ planning/fleet-<slug>/.`,
 	tasks.GroupID = "what"
 	root.AddCommand(
 		newInit(a), newAttach(a), newDoctor(a), newDemo(a),
-		newAdd(a), newClaim(a), newRelease(a), newHeartbeat(a), newBlock(a), newSpawn(a), newSend(a), newStop(a),
+		newAdd(a), newClaim(a), newRelease(a), newHeartbeat(a), newBlock(a), newSpawn(a), newSend(a), newHandoff(a), newStop(a),
 		newLoad(a), newTask(a), tasks, newRun(a), newTick(a), newReset(a),
 		newCommit(a), newLand(a), newRevert(a),
 		newStatus(a), newLs(a), newLeases(a), newConflicts(a), newEvents(a), newWatch(a), newState(a),
@@ -174,18 +174,24 @@ func (a *app) update(ctx context.Context, ws string, fn func(*roster.State) erro
 	if err != nil {
 		return err
 	}
-	caller := a.getenv(hooks.EnvWS)
-	if caller != "" && caller != ws {
-		return roster.Refusef("%s is a worker and can't act for %s", caller, ws)
-	}
 	return d.Update(ctx, func(s *roster.State) error {
-		if caller != "" {
-			if err := s.Fence(ws, a.epoch()); err != nil {
-				return err
-			}
+		if err := a.mayActFor(s, ws); err != nil {
+			return err
 		}
 		return fn(s)
 	})
+}
+
+// mayActFor refuses what a worker wants to do for another, or when it counts no more.
+func (a *app) mayActFor(s *roster.State, ws string) error {
+	switch caller := a.getenv(hooks.EnvWS); caller {
+	case "":
+		return nil
+	case ws:
+		return s.Fence(ws, a.epoch())
+	default:
+		return roster.Refusef("%s is a worker and can't act for %s", caller, ws)
+	}
 }
 
 // args checks the number of arguments of a verb; most < 0 is any number.

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -153,10 +154,19 @@ func (a *app) spawnPanes(ctx context.Context, f *master.Fleet, ids []string, o s
 			}
 		}
 	}
+	if err := a.seeUp(ctx, f, started, !o.noWait); err != nil || failed != nil {
+		return cmp.Or(failed, err)
+	}
+	a.talk("look at them: fleet attach")
+	return nil
+}
+
+// seeUp says how workers came up that were started.
+func (a *app) seeUp(ctx context.Context, f *master.Fleet, started []master.Launched, wait bool) error {
 	notUp := 0
 	for _, l := range started {
 		up := master.Up{State: master.IsUp, Reason: "not waited for"}
-		if !o.noWait {
+		if wait {
 			var err error
 			if up, err = f.AwaitUp(ctx, l); err != nil {
 				return err
@@ -167,13 +177,9 @@ func (a *app) spawnPanes(ctx context.Context, f *master.Fleet, ids []string, o s
 			notUp++
 		}
 	}
-	if failed != nil {
-		return failed
-	}
 	if notUp > 0 {
 		return &codedError{code: exitGate, msg: fmt.Sprintf("%d of %d workers did not come up", notUp, len(started))}
 	}
-	a.talk("look at them: fleet attach")
 	return nil
 }
 

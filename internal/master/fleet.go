@@ -69,6 +69,11 @@ func (f *Fleet) Pane(ctx context.Context, ws string) (tmux.Pane, bool, error) {
 
 // panes lists the panes that this run made for a workstream.
 func (f *Fleet) panes(ctx context.Context, ws string) ([]tmux.Pane, error) {
+	return f.panesOf(ctx, func(name string) bool { return name == ws })
+}
+
+// panesOf lists the panes that this run made for those whom of names: workstreams and spares.
+func (f *Fleet) panesOf(ctx context.Context, of func(name string) bool) ([]tmux.Pane, error) {
 	server, err := f.Tmux()
 	if err != nil {
 		return nil, err
@@ -79,7 +84,7 @@ func (f *Fleet) panes(ctx context.Context, ws string) ([]tmux.Pane, error) {
 	}
 	var mine []tmux.Pane
 	for _, p := range all {
-		if p.Tags.Run == f.Dir.Path && p.Tags.WS == ws {
+		if p.Tags.Run == f.Dir.Path && of(p.Tags.WS) {
 			mine = append(mine, p)
 		}
 	}

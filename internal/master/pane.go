@@ -1,6 +1,7 @@
 package master
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ type PaneOptions struct {
 	agent.Limits
 	Trust bool // start the agent without its question whether the folder is trusted
 	Serve bool // headless: stay for whatever task comes, not for the workstream's own alone
+	goOn  bool // where an earlier worker stopped, by its handoff
 }
 
 // RunPane is the program of a worker's pane: it runs the worker for as long as
@@ -38,6 +40,11 @@ func (f *Fleet) RunPane(ctx context.Context, ws string, epoch int, o PaneOptions
 		return 0, err
 	}
 	defer release()
+	return f.runWorker(ctx, ws, epoch, o)
+}
+
+// runWorker runs a worker whose liveness lock is held.
+func (f *Fleet) runWorker(ctx context.Context, ws string, epoch int, o PaneOptions) (code int, err error) {
 	w, err := f.Dir.Workstream(ctx, ws)
 	if err != nil {
 		return 0, err
@@ -77,6 +84,9 @@ func (f *Fleet) runScreen(ctx context.Context, b agent.Brain, w *roster.Workstre
 	j := agent.Job{Name: f.Dir.Slug() + "-" + w.Name, Trust: o.Trust, Script: f.Dir.Script(w.ID), Limits: o.Limits}
 	if first.ID != "" {
 		j.Prompt = f.Dir.Prompt(first.ID)
+	}
+	if o.goOn {
+		j.Prompt = f.Dir.HandoffPrompt(w.ID, cmp.Or(first.ID, w.ID))
 	}
 	return f.runAgent(ctx, b, w, j, func(ctx context.Context) error { return f.deliver(ctx, w, first) })
 }

@@ -22,6 +22,7 @@ type SpawnOptions struct {
 	Brain    string // instead of the workstream's own
 	Headless bool
 	Manual   bool // in a terminal of the user's, which fleet can't type into
+	instead  bool // of the worker that runs now, which is ended before
 }
 
 // Plan is how one worker will be started. Making it changes nothing.
@@ -34,6 +35,7 @@ type Plan struct {
 	Branch   string // of a worktree that has yet to be made
 	Brief    string
 	Settings string
+	Spare    int // that will be the worker; 0 is none
 	PaneOptions
 }
 
@@ -52,7 +54,7 @@ func (f *Fleet) Plan(ctx context.Context, ws string, o SpawnOptions) (Plan, erro
 	if p.WS.Status == roster.Landed {
 		return p, roster.Refusef("%s has landed", ws)
 	}
-	if f.Dir.Alive(ws) {
+	if f.Dir.Alive(ws) && !o.instead {
 		return p, roster.Refusef("%s has a live worker already", ws).Hinted("fleet attach to see it, fleet stop %s to end it", ws)
 	}
 	name := o.Brain
@@ -145,7 +147,7 @@ func (f *Fleet) launch(ctx context.Context, p Plan) (Launched, error) {
 		return l, err
 	}
 	return l, f.Dir.Update(ctx, func(s *roster.State) (err error) {
-		l.Epoch, err = s.Launch(p.WS.ID, roster.Launch{Brain: p.Brain.Name, Mode: p.Mode, Tree: p.Tree})
+		l.Epoch, err = s.Launch(p.WS.ID, roster.Launch{Brain: p.Brain.Name, Mode: p.Mode, Tree: p.Tree, Spare: p.Spare})
 		return err
 	})
 }
@@ -191,6 +193,12 @@ func (f *Fleet) openPane(ctx context.Context, server *tmux.Server, l Launched) (
 		Session: f.Session(), Window: "workers", Dir: l.Dir, Args: f.PaneArgs(l),
 		Tags: tmux.Tags{Run: f.Dir.Path, WS: l.WS.ID, Epoch: l.Epoch},
 	})
+	return f.settle(ctx, server, l, id, err)
+}
+
+// settle gives a new incarnation the pane that was made ready for it, or ends it
+// where that failed.
+func (f *Fleet) settle(ctx context.Context, server *tmux.Server, l Launched, id tmux.PaneID, err error) (Launched, error) {
 	if err == nil {
 		l.Pane = string(id)
 		err = server.OnDeath(ctx, id, f.command("reap", l.WS.ID, "--epoch", strconv.Itoa(l.Epoch)))
@@ -222,7 +230,7 @@ func (f *Fleet) awaitWrapper(ctx context.Context, l Launched) error {
 			return fmt.Errorf("%s: the pane %s was opened, but nothing runs in it", l.WS.ID, l.Pane)
 		case <-wake:
 		case <-tick.C: // tmux can miss a death
-			if _, runs, err := f.Pane(ctx, l.WS.ID); err == nil && !runs {
+			if runs, err := f.runs(ctx, l); err == nil && !runs {
 				err = f.Reap(ctx, l.WS.ID, l.Epoch)
 				if err != nil {
 					return err
@@ -231,6 +239,15 @@ func (f *Fleet) awaitWrapper(ctx context.Context, l Launched) error {
 		}
 	}
 	return nil
+}
+
+// runs reports whether the program is there that is to be the wrapper.
+func (f *Fleet) runs(ctx context.Context, l Launched) (runs bool, err error) {
+	if l.Spare > 0 {
+		return f.Dir.Alive(rundir.Spare(l.WS.ID, l.Spare)), nil
+	}
+	_, runs, err = f.Pane(ctx, l.WS.ID)
+	return runs, err
 }
 
 // lookAtPane is how often a pane is looked at whose wrapper has not shown up.

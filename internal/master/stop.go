@@ -8,14 +8,41 @@ import (
 	"time"
 
 	"fleet/roster"
+	"fleet/roster/rundir"
 )
 
 // stopTimeout is how long a worker may take to end before it is killed.
 const stopTimeout = stopGrace + 3*time.Second
 
-// Stop ends the worker of a workstream and removes its panes. Its leases are
-// freed and its task waits for the next worker. It reports whether one ran.
+// Stop ends the worker of a workstream and its spares, and removes their panes. Its
+// leases are freed and its task waits for the next worker. It reports whether anything ran.
 func (f *Fleet) Stop(ctx context.Context, ws string) (ran bool, err error) {
+	if _, err := f.Dir.Workstream(ctx, ws); err != nil {
+		return false, err // before it names files
+	}
+	spares, err := f.stopSpares(ctx, ws) // first: one that is called just now is the worker afterwards
+	if err != nil {
+		return spares, err
+	}
+	ran, err = f.stopWorker(ctx, ws)
+	return ran || spares, err
+}
+
+func (f *Fleet) stopSpares(ctx context.Context, ws string) (ran bool, err error) {
+	for _, k := range f.Dir.Spares(ws) {
+		name := rundir.Spare(ws, k)
+		if pid := f.Dir.LivePID(name); pid > 0 {
+			ran = true
+			if err := f.end(ctx, name, pid); err != nil {
+				return ran, err
+			}
+		}
+	}
+	return ran, f.removePanes(ctx, func(name string) bool { return rundir.IsSpare(name, ws) })
+}
+
+// stopWorker is Stop without the spares.
+func (f *Fleet) stopWorker(ctx context.Context, ws string) (ran bool, err error) {
 	w, err := f.Dir.Workstream(ctx, ws)
 	if err != nil {
 		return false, err
@@ -34,7 +61,7 @@ func (f *Fleet) Stop(ctx context.Context, ws string) (ran bool, err error) {
 	if err != nil {
 		return ran, err
 	}
-	return ran, f.removePanes(ctx, ws)
+	return ran, f.removePanes(ctx, func(name string) bool { return name == ws })
 }
 
 // end asks a wrapper to stop its agent, and kills it if it doesn't. The pid is
@@ -54,8 +81,8 @@ func (f *Fleet) end(ctx context.Context, ws string, pid int) error {
 	return fmt.Errorf("stop %s: process %d does not end", ws, pid)
 }
 
-func (f *Fleet) removePanes(ctx context.Context, ws string) error {
-	panes, err := f.panes(ctx, ws)
+func (f *Fleet) removePanes(ctx context.Context, of func(name string) bool) error {
+	panes, err := f.panesOf(ctx, of)
 	if err != nil || len(panes) == 0 {
 		return err
 	}
@@ -93,20 +120,8 @@ func (f *Fleet) StopAll(ctx context.Context, stopped func(ws string)) error {
 	if err != nil {
 		return err
 	}
-	server, err := f.Tmux()
-	if err != nil {
+	if err := f.removePanes(ctx, func(string) bool { return true }); err != nil {
 		return err
-	}
-	panes, err := server.Panes(ctx)
-	if err != nil {
-		return err
-	}
-	for _, p := range panes {
-		if p.Tags.Run == f.Dir.Path {
-			if err := server.Kill(ctx, p.ID); err != nil { // a spare
-				return err
-			}
-		}
 	}
 	return f.closeServer(ctx)
 }

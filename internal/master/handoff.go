@@ -1,0 +1,93 @@
+package master
+
+import (
+	"context"
+	"slices"
+
+	"fleet/internal/git"
+	"fleet/roster"
+	"fleet/roster/rundir"
+	"fleet/tmux"
+)
+
+// WriteHandoff writes down where a workstream stands, what isn't committed in its
+// tree included, and returns the file's path.
+func (f *Fleet) WriteHandoff(ctx context.Context, ws string) (path string, err error) {
+	w, err := f.Dir.Workstream(ctx, ws)
+	if err != nil {
+		return "", err
+	}
+	return f.Dir.Handoff(ws), f.Dir.WriteHandoff(ctx, ws, git.In(f.Run, f.Dir.Tree(&w)).Dirty(ctx))
+}
+
+// HandOff ends the worker of a workstream, if it has one, and calls a spare to go
+// on with its task by its handoff: the spare of number k, or the first that stands
+// by if k is 0. Whether the agent comes up again is AwaitUp's question.
+func (f *Fleet) HandOff(ctx context.Context, ws string, k int) (Launched, error) {
+	return f.start(ctx, ws, SpawnOptions{instead: true}, func(ctx context.Context, p Plan) (l Launched, err error) {
+		if p.Spare, err = f.spare(ws, k); err != nil {
+			return l, err
+		}
+		pane, err := f.sparePane(ctx, ws, p.Spare)
+		if err != nil {
+			return l, err
+		}
+		if pane == "" {
+			p.Mode = roster.Manual // it stands by in a terminal of the user's
+		}
+		if err := f.Dir.Update(ctx, func(s *roster.State) error { return s.KeepTask(ws) }); err != nil {
+			return l, err
+		}
+		if _, err := f.stopWorker(ctx, ws); err != nil {
+			return l, err
+		}
+		l, err = f.launch(ctx, p) // which is the call
+		switch {
+		case err != nil:
+			return l, err
+		case pane == "":
+			return l, f.awaitWrapper(ctx, l)
+		}
+		return f.seat(ctx, l, pane)
+	})
+}
+
+// seat makes the pane of a spare that was called the worker's.
+func (f *Fleet) seat(ctx context.Context, l Launched, pane tmux.PaneID) (Launched, error) {
+	server, err := f.Tmux()
+	if err != nil {
+		return l, err
+	}
+	err = server.Tag(ctx, pane, tmux.Tags{Run: f.Dir.Path, WS: l.WS.ID, Epoch: l.Epoch})
+	return f.settle(ctx, server, l, pane, err)
+}
+
+// spare finds the spare of number k that stands by, or the first one if k is 0.
+func (f *Fleet) spare(ws string, k int) (int, error) {
+	standing := f.Dir.Spares(ws)
+	switch {
+	case k > 0 && slices.Contains(standing, k):
+		return k, nil
+	case k == 0 && len(standing) > 0:
+		return standing[0], nil
+	}
+	no := roster.Refusef("%s has no spare that stands by", ws)
+	if k > 0 {
+		no = roster.Refusef("%s does not stand by", rundir.Spare(ws, k))
+	}
+	if f.Dir.Alive(ws) {
+		return 0, no.Hinted("fleet stop %s, then fleet spawn %s --spares 1", ws, ws)
+	}
+	return 0, no.Hinted("fleet spawn %s --spares 1", ws)
+}
+
+// sparePane finds the pane of a spare, "" if it runs elsewhere.
+func (f *Fleet) sparePane(ctx context.Context, ws string, k int) (tmux.PaneID, error) {
+	name := rundir.Spare(ws, k)
+	panes, err := f.panes(ctx, name)
+	i := slices.IndexFunc(panes, func(p tmux.Pane) bool { return !p.Dead && p.PID == f.Dir.LivePID(name) })
+	if err != nil || i < 0 {
+		return "", err
+	}
+	return panes[i].ID, nil
+}
