@@ -25,6 +25,7 @@ const (
 	exitMissing  = 5  // a needed program is missing
 	exitNoAnswer = 7  // something could not be reached
 	exitGate     = 10 // a worker or a check failed
+	exitEscape   = 12 // a worker wrote into the main checkout
 	exitUsage    = 64
 	exitData     = 65
 	exitRefused  = 66
@@ -36,6 +37,7 @@ const (
 type codedError struct {
 	code int
 	msg  string // empty: everything has been said
+	hint string
 }
 
 func (e *codedError) Error() string { return e.msg }
@@ -67,7 +69,7 @@ func classify(err error) (code int, hint string) {
 	var unowned *master.UnownedError
 	switch {
 	case errors.As(err, &coded):
-		return coded.code, ""
+		return coded.code, coded.hint
 	case errors.As(err, &rule):
 		return map[roster.Kind]int{roster.Usage: exitUsage, roster.Data: exitData, roster.Refused: exitRefused}[rule.Kind], rule.Hint
 	case errors.As(err, &stale):
@@ -117,6 +119,7 @@ func newExitCodes() *cobra.Command {
    5  a program that is needed is missing
    7  something did not answer, tmux for instance; nothing is known
   10  a worker did not come up, or a check failed (doctor)
+  12  the main checkout was written to (check-main)
   64  the words of the call are off, or there is no run dir
   65  the call names something that isn't there or isn't valid
   66  a guard refused it

@@ -41,6 +41,7 @@ const (
 	LandingDone       EventType = "landed"
 	LandingFailed     EventType = "land_failed"
 	LandingReverted   EventType = "reverted"
+	EscapeDetected    EventType = "escape_detected"
 )
 
 // EventTypes lists every type that may be written.
@@ -50,7 +51,7 @@ var EventTypes = []EventType{
 	FleetStarted, TaskCreated, TaskAssignedTo, TaskStarted, CheckFailed, TaskSucceeded, TaskUnblocked, TaskRequeued, TaskFailed,
 	TaskIsBlocked, TaskIsCancelled, FleetIdle, RunFinished,
 	LeaseAcquired, LeaseDenied, LeaseReleased, FileChanged, ShellWriteDenied, ForeignWriteFound,
-	CommitMade, LandingDone, LandingFailed, LandingReverted,
+	CommitMade, LandingDone, LandingFailed, LandingReverted, EscapeDetected,
 }
 
 // AboutFiles reports whether an event is about who writes which file, the busiest

@@ -30,6 +30,9 @@ func (f *Fleet) SpawnSpare(ctx context.Context, l Launched, k int) error {
 	}
 	defer unlock()
 	name := rundir.Spare(l.WS.ID, k)
+	if f.Dir.Alive(name) {
+		return nil // it stands by already
+	}
 	if err := f.clearPanes(ctx, server, name); err != nil {
 		return err
 	}

@@ -131,6 +131,9 @@ const spawnLock = "spawn"
 // launch makes what a plan needs, its tree and its hook settings, and begins a new epoch.
 func (f *Fleet) launch(ctx context.Context, p Plan) (Launched, error) {
 	l := Launched{Plan: p}
+	if err := f.firstBaseline(ctx); err != nil {
+		return l, err
+	}
 	if p.Branch != "" {
 		if err := f.makeTree(ctx, p); err != nil {
 			return l, err

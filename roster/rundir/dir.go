@@ -151,7 +151,7 @@ func escapeGlob(dir string) string {
 }
 
 // fileErr names the run file that an error is about.
-func fileErr(file string, line int, format string, args ...any) error {
+func fileErr(file string, line int, format string, args ...any) *roster.Error {
 	where := file
 	if line > 0 {
 		where = fmt.Sprintf("%s:%d", file, line)
