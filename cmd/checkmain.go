@@ -20,7 +20,7 @@ func newCheckMain(a *app) *cobra.Command {
 when the first worker was started in a worktree, or at the last --rebaseline. Prints
 "main-clean", or ends with 12 and prints a line a path: the path, "new" or "changed", and
 the workstream that last wrote it, or else in its directory ("-" if none did), with tabs
-in between. Take a new baseline before you change the main checkout yourself.`,
+in between. Before you change the main checkout yourself, check; afterwards, --rebaseline.`,
 		Example: "  fleet check-main\n  fleet check-main --rebaseline",
 		Args:    args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -32,6 +32,7 @@ its brief. A dialog at which an agent waits is reported, never answered.`,
 		Example: `  fleet spawn WS01 WS02
   fleet spawn WS01 --dry-run       show what would be done
   fleet spawn WS01 --here          in this terminal
+  fleet spawn WS01 --spares 1      have an agent stand by, also beside a worker that runs
   fleet spawn WS01 --no-tmux       print the command to run in a terminal of yours`,
 		Args: args(1, -1),
 		RunE: func(c *cobra.Command, ids []string) error { return a.runSpawn(c.Context(), ids, o) },
@@ -45,7 +46,7 @@ its brief. A dialog at which an agent waits is reported, never answered.`,
 	f.BoolVar(&o.here, "here", false, "run the worker in this terminal")
 	f.BoolVar(&o.noWait, "no-wait", false, "do not wait until the agents have come up")
 	limitFlags(c, &o.Limits)
-	f.IntVar(&o.spares, "spares", 0, "also start this many agents with no task, standing by in panes")
+	f.IntVar(&o.spares, "spares", 0, "have this many agents with no task stand by in panes, for fleet handoff --to spare")
 	return c
 }
 
@@ -61,6 +62,9 @@ func (a *app) runSpawn(ctx context.Context, ids []string, o spawnOptions) error 
 		return err
 	}
 	o.Manual = o.here || o.noTmux
+	if o.spares > 0 && !o.here && len(ids) == 1 && f.Dir.Alive(ids[0]) {
+		return a.addSpares(ctx, f, ids[0], o)
+	}
 	plans := make([]master.Plan, len(ids))
 	for i, id := range ids { // all of them are sound before the first is started
 		if slices.Contains(ids[:i], id) {
@@ -87,10 +91,31 @@ func (a *app) printPlans(plans []master.Plan, spares int) error {
 	for _, p := range plans {
 		fmt.Fprintln(a.out, p)
 		for k := 1; k <= spares; k++ {
-			fmt.Fprintf(a.out, "PLAN spare %s-spare%d cwd=%s\n", p.WS.Name, k, p.Dir)
+			a.printSparePlan(p, k)
 		}
 	}
 	return nil
+}
+
+func (a *app) printSparePlan(p master.Plan, k int) {
+	fmt.Fprintf(a.out, "PLAN spare %s-spare%d cwd=%s\n", p.WS.Name, k, p.Dir)
+}
+
+// addSpares has spares stand by beside a worker that runs.
+func (a *app) addSpares(ctx context.Context, f *master.Fleet, id string, o spawnOptions) error {
+	p, err := f.PlanSpares(ctx, id, o.SpawnOptions)
+	l := master.Launched{Plan: p}
+	for k := 1; k <= o.spares && err == nil; k++ {
+		switch {
+		case o.dryRun:
+			a.printSparePlan(p, k)
+		case o.noTmux:
+			a.printCommand(l.Dir, f.SpareArgs(l, k))
+		default:
+			err = f.SpawnSpare(ctx, l, k)
+		}
+	}
+	return err
 }
 
 func (a *app) spawnHere(ctx context.Context, f *master.Fleet, id string, o spawnOptions) error {

@@ -75,9 +75,6 @@ func (f *Fleet) spare(ws string, k int) (int, error) {
 	if k > 0 {
 		no = roster.Refusef("%s does not stand by", rundir.Spare(ws, k))
 	}
-	if f.Dir.Alive(ws) {
-		return 0, no.Hinted("fleet stop %s, then fleet spawn %s --spares 1", ws, ws)
-	}
 	return 0, no.Hinted("fleet spawn %s --spares 1", ws)
 }
 

@@ -18,7 +18,13 @@ import (
 // called; then its agent is started afresh, as the worker of a new incarnation.
 const spareEpoch = 0
 
-// SpawnSpare opens the k-th spare of a worker that was started.
+// PlanSpares is the plan of spares for a workstream whose worker may run already.
+func (f *Fleet) PlanSpares(ctx context.Context, ws string, o SpawnOptions) (Plan, error) {
+	o.instead = true
+	return f.Plan(ctx, ws, o)
+}
+
+// SpawnSpare opens the k-th spare of a workstream, unless that stands by already.
 func (f *Fleet) SpawnSpare(ctx context.Context, l Launched, k int) error {
 	server, err := f.Tmux()
 	if err != nil {
@@ -31,7 +37,7 @@ func (f *Fleet) SpawnSpare(ctx context.Context, l Launched, k int) error {
 	defer unlock()
 	name := rundir.Spare(l.WS.ID, k)
 	if f.Dir.Alive(name) {
-		return nil // it stands by already
+		return nil
 	}
 	if err := f.clearPanes(ctx, server, name); err != nil {
 		return err

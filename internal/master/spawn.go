@@ -22,7 +22,7 @@ type SpawnOptions struct {
 	Brain    string // instead of the workstream's own
 	Headless bool
 	Manual   bool // in a terminal of the user's, which fleet can't type into
-	instead  bool // of the worker that runs now, which is ended before
+	instead  bool // a worker that runs is no hindrance
 }
 
 // Plan is how one worker will be started. Making it changes nothing.
