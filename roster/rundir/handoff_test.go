@@ -55,3 +55,20 @@ func TestMergeHandoff(t *testing.T) {
 		eq(t, c.name+", again", mergeHandoff(got, "new"), c.want)
 	}
 }
+
+// CFN-64: a spare stands by for as long as the process that holds its name lives.
+func TestSpares(t *testing.T) {
+	d := newRun(t)
+	for _, name := range []string{Spare("WS01", 10), Spare("WS01", 2), Spare("WS011", 3), "WS01", "WS01-sparex"} {
+		let, err := d.HoldLife(name)
+		must(t, err)
+		defer let()
+	}
+	let, err := d.HoldLife(Spare("WS01", 1))
+	must(t, err)
+	eq(t, "standing by", d.Spares("WS01"), []int{1, 2, 10})
+	let()
+	eq(t, "after one has gone", d.Spares("WS01"), []int{2, 10})
+	eq(t, "of another", d.Spares("WS02"), []int(nil))
+	eq(t, "a spare of its own", IsSpare(Spare("WS01", 2), "WS01") && !IsSpare(Spare("WS011", 2), "WS01") && !IsSpare("WS01", "WS01"), true)
+}

@@ -19,8 +19,9 @@ func (d *Dir) Reset(ctx context.Context) error {
 }
 
 func (d *Dir) forget(l *loaded) error {
-	if i := slices.IndexFunc(l.state.Workstreams, func(w roster.Workstream) bool { return d.Alive(w.ID) }); i >= 0 {
-		return roster.Refusef("the worker of %s runs", l.state.Workstreams[i].ID).Hinted("fleet stop --all")
+	runs := func(w roster.Workstream) bool { return d.Alive(w.ID) || len(d.Spares(w.ID)) > 0 } // a spare waits for an event
+	if i := slices.IndexFunc(l.state.Workstreams, runs); i >= 0 {
+		return roster.Refusef("an agent of %s runs", l.state.Workstreams[i].ID).Hinted("fleet stop --all")
 	}
 	tasks := l.state.Tasks
 	l.state.Forget()
