@@ -21,11 +21,8 @@ func (f *Fleet) Stop(ctx context.Context, ws string) (ran bool, err error) {
 		return false, err // before it names files
 	}
 	spares, err := f.stopSpares(ctx, ws) // first: one that is called just now is the worker afterwards
-	if err != nil {
-		return spares, err
-	}
-	ran, err = f.stopWorker(ctx, ws)
-	return ran || spares, err
+	ran, workerErr := f.stopWorker(ctx, ws)
+	return ran || spares, errors.Join(err, workerErr)
 }
 
 func (f *Fleet) stopSpares(ctx context.Context, ws string) (ran bool, err error) {
