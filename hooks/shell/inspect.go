@@ -70,7 +70,8 @@ func Inspect(command, dir string) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	w := walker{fuel: 1 << 20}
+	w := walker{fuel: 1 << 20, seen: make(map[any]bool)}
+	w.vars = make(map[string]string)
 	if path.IsAbs(dir) {
 		w.dir = path.Clean(dir)
 	}
@@ -79,8 +80,17 @@ func Inspect(command, dir string) (Report, error) {
 }
 
 func parse(script string) ([]*syntax.Stmt, error) {
-	if len(script) > maxLength || nesting(script) > maxNesting {
-		return nil, errors.New("the command is too long or too deep to be read")
+	open := 0
+	for i := range len(script) {
+		switch script[i] {
+		case '(':
+			open++
+		case ')':
+			open = max(open-1, 0)
+		}
+		if i >= maxLength || open > maxNesting {
+			return nil, errors.New("the command is too long or too deep to be read")
+		}
 	}
 	file, err := syntax.NewParser().Parse(strings.NewReader(script), "")
 	if err != nil {
@@ -89,36 +99,20 @@ func parse(script string) ([]*syntax.Stmt, error) {
 	return file.Stmts, nil
 }
 
-// nesting counts the parentheses that are open at once, quoted ones as well.
-func nesting(s string) (deepest int) {
-	open := 0
-	for i := range len(s) {
-		switch s[i] {
-		case '(':
-			open++
-			deepest = max(deepest, open)
-		case ')':
-			open = max(open-1, 0)
-		}
+// write reports that a file is written, or into if the file turns out to be a
+// directory, and, with tree, all that is below.
+func (w *walker) write(file, into string, tree bool) {
+	t := Target{Path: w.abs(file), Into: w.abs(into), Tree: tree}
+	if isGlob(t.Path) {
+		t.Path, t.Into, t.Pattern = pattern.Replace(t.Path), pattern.Replace(t.Into), true
 	}
-	return deepest
-}
-
-// write reports that f is written and, with tree, all that is below it.
-func (w *walker) write(f field, tree bool) {
-	w.writeInto(f, field{}, tree)
-}
-
-// writeInto is write for a destination that, as a directory, gets into.
-func (w *walker) writeInto(f, into field, tree bool) {
-	t := Target{Path: w.abs(f), Into: w.abs(into), Tree: tree, Pattern: f.glob}
-	if t.Path != "" && !device(t.Path) && w.first(t) {
+	if t.Path != "" && !isDevice(t.Path) && w.first(t) {
 		w.report.Writes = append(w.report.Writes, t)
 	}
 }
 
-// device reports whether a path is a device's. What is in memory is files all the same, perhaps a repository.
-func device(path string) bool {
+// isDevice reports whether a path is a device's. What is in memory is files all the same, perhaps a repository.
+func isDevice(path string) bool {
 	return strings.HasPrefix(path, "/dev/") && !strings.HasPrefix(path, "/dev/shm/")
 }
 
@@ -132,12 +126,7 @@ func (w *walker) trample(command, why, instead string) {
 
 // first tells whether an entry is new to the report.
 func (w *walker) first(entry any) bool {
-	if w.seen[entry] {
-		return false
-	}
-	if w.seen == nil {
-		w.seen = make(map[any]bool)
-	}
+	known := w.seen[entry]
 	w.seen[entry] = true
-	return true
+	return !known
 }

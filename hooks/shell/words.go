@@ -8,235 +8,151 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// field is one argument as the program gets it. The zero field stands for
-// arguments that can't be told.
-type field struct {
-	text  string // without its quotes; of a glob, in the form of Target.Path
-	glob  bool
-	known bool
-}
+// An argument is kept as the program gets it, but with these bytes in it for
+// what is no text. They are control characters that no line of a person's has.
+const (
+	wild    = "\x01\x02\x03\x04" // the characters of meta where they make a glob
+	meta    = "*?[]"
+	unknown = "\x05" // any text: what can't be told
+	quotes  = "\x06" // nothing, but an argument, if only an empty one
+	gap     = "\x07" // what a shell splits an unquoted variable at
+)
 
-func literal(text string) field { return field{text: text, known: true} }
+var (
+	// asGlob is for a program that expands globs itself, quoted as they may be.
+	asGlob = strings.NewReplacer("*", "\x01", "?", "\x02", "[", "\x03", "]", "\x04")
 
-// asGlob is f for a program that expands globs itself, quoted as they may be.
-func (f field) asGlob() field {
-	f.glob = f.glob || strings.ContainsAny(f.text, "*?[")
-	return f
-}
+	// pattern writes a glob in the form of Target.Path.
+	pattern = strings.NewReplacer(
+		"\x01", "*", "\x02", "?", "\x03", "[", "\x04", "]",
+		"*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`, `\`, `\\`,
+	)
 
-// escaped is the text of f as a glob, whether f is one or not.
-func (f field) escaped() string {
-	if f.glob {
-		return f.text
-	}
-	return escape(f.text)
-}
+	split   = strings.NewReplacer(" ", gap, "\t", gap, "\n", gap)
+	unsplit = strings.NewReplacer(gap, " ", quotes, "")
+)
 
-// child is what a directory f gets when src is put into it.
-func (f field) child(src field) field {
-	switch {
-	case !f.known || !src.known:
-		return field{}
-	case f.glob || src.glob:
-		return field{text: f.escaped() + "/" + path.Base(src.escaped()), glob: true, known: true}
-	}
-	return literal(f.text + "/" + path.Base(src.text))
-}
+func isGlob(arg string) bool { return strings.ContainsAny(arg, wild) }
 
-// abs is the path or glob that f names from the current directory, and empty
+func isKnown(arg string) bool { return !strings.Contains(arg, unknown) }
+
+// abs is the path or glob that arg names from the current directory, and empty
 // if that can't be told.
-func (w *walker) abs(f field) string {
+func (w *walker) abs(arg string) string {
 	switch {
-	case f.text == "" || !f.known:
+	case arg == "" || !isKnown(arg):
 		return ""
-	case path.IsAbs(f.text):
-		return path.Clean(f.text)
+	case path.IsAbs(arg):
+		return path.Clean(arg)
 	case w.dir == "":
 		return ""
-	case f.glob:
-		return path.Clean(escape(w.dir) + "/" + f.text)
 	}
-	return path.Clean(w.dir + "/" + f.text)
+	return path.Clean(w.dir + "/" + arg)
 }
 
-const metacharacters = `*?[]{}\`
-
-func escape(s string) string {
-	if !strings.ContainsAny(s, metacharacters) {
-		return s
-	}
-	var b strings.Builder
-	for i := range len(s) {
-		if strings.IndexByte(metacharacters, s[i]) >= 0 {
-			b.WriteByte('\\')
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
-}
-
-// unescape takes out each backslash that stands before one of these bytes; no
-// bytes mean any.
-func unescape(s, before string) string {
-	if !strings.Contains(s, `\`) {
-		return s
-	}
-	b := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) && (before == "" || strings.IndexByte(before, s[i+1]) >= 0) {
-			i++
-		}
-		b = append(b, s[i])
-	}
-	return string(b)
-}
-
-// fields expands the words of a command to its arguments.
-func (w *walker) fields(words []*syntax.Word) []field {
-	out := make([]field, 0, len(words))
+// args expands the words of a command.
+func (w *walker) args(words []*syntax.Word) (args []string) {
 	for _, word := range words {
-		split := *word // SplitBraces changes it
-		syntax.SplitBraces(&split)
-		out = w.braces(out, nil, split.Parts)
+		braced := *word // SplitBraces changes it
+		syntax.SplitBraces(&braced)
+		args = w.braces(args, nil, braced.Parts)
 	}
-	return out
+	return args
 }
 
-// braces appends the fields of each word that the lists in parts stand for:
+// braces appends the arguments of each word that the lists in parts stand for:
 // a{b,c} is ab and ac. A sequence like {1..9} stays in, and is unknown.
-func (w *walker) braces(out []field, done, parts []syntax.WordPart) []field {
+func (w *walker) braces(args []string, done, parts []syntax.WordPart) []string {
 	if w.fuel -= len(done) + len(parts) + 1; w.fuel < 0 {
-		return out
+		return args
 	}
 	for i, part := range parts {
 		if list, ok := part.(*syntax.BraceExp); ok && !list.Sequence {
 			done = slices.Concat(done, parts[:i])
 			for _, elem := range list.Elems {
-				out = w.braces(out, done, slices.Concat(elem.Parts, parts[i+1:]))
+				args = w.braces(args, done, slices.Concat(elem.Parts, parts[i+1:]))
 			}
-			return out
+			return args
 		}
 	}
-	return w.expand(out, slices.Concat(done, parts), true)
-}
-
-// single expands a word where the shell makes one field of it in any case.
-func (w *walker) single(word *syntax.Word) field {
-	return w.expand(nil, word.Parts, false)[0]
-}
-
-// expand appends to out what parts come to; with split, an unquoted variable
-// may be several fields or none.
-func (w *walker) expand(out []field, parts []syntax.WordPart, split bool) []field {
-	b := builder{w: w, out: out, split: split, some: !split}
-	if len(parts) > 0 {
-		lit, ok := parts[0].(*syntax.Lit)
-		b.unknown = ok && strings.HasPrefix(lit.Value, "~") // a home directory is not shared
+	for arg := range strings.SplitSeq(w.text(slices.Concat(done, parts), false), gap) {
+		if arg != "" {
+			args = append(args, unsplit.Replace(arg))
+		}
 	}
-	b.parts(parts, false)
-	if b.unknown {
-		return append(out, field{})
-	}
-	b.flush()
-	return b.out
+	return args
 }
 
-// builder puts fields together from the parts of one word.
-type builder struct {
-	w       *walker
-	out     []field
-	text    []byte // of the field at hand, escaped
-	bracket bool   // an unquoted [ was seen
-	glob    bool
-	some    bool // there is a field at hand, if only an empty one
-	split   bool
-	unknown bool
+// single expands a word where the shell makes one argument of it in any case.
+func (w *walker) single(word *syntax.Word) string {
+	return unsplit.Replace(w.text(word.Parts, false))
 }
 
-func (b *builder) parts(parts []syntax.WordPart, quoted bool) {
-	for _, part := range parts {
+// text is what the parts of a word come to.
+func (w *walker) text(parts []syntax.WordPart, quoted bool) string {
+	var text strings.Builder
+	for i, part := range parts {
+		piece := unknown
 		switch p := part.(type) {
 		case *syntax.Lit:
-			if quoted {
-				b.add(escape(unescape(p.Value, "\\\"$`")), false)
-			} else {
-				b.add(p.Value, false)
+			if quoted || i > 0 || !strings.HasPrefix(p.Value, "~") { // a home directory is not shared
+				piece = unquote(p.Value, quoted)
 			}
 		case *syntax.SglQuoted:
-			b.some = true
-			b.unknown = b.unknown || p.Dollar && strings.Contains(p.Value, `\`)
-			b.add(escape(p.Value), false)
+			if !p.Dollar || !strings.Contains(p.Value, `\`) {
+				piece = quotes + p.Value
+			}
 		case *syntax.DblQuoted:
-			b.some = true
-			b.parts(p.Parts, true)
+			piece = quotes + w.text(p.Parts, true)
 		case *syntax.ParamExp:
-			f := b.w.param(p)
-			b.unknown = b.unknown || !f.known
-			b.add(f.escaped(), b.split && !quoted)
+			if piece = w.param(p); !quoted {
+				piece = split.Replace(piece)
+			}
 		case *syntax.CmdSubst:
-			b.unknown = b.unknown || !isPwd(p) || b.w.dir == ""
-			b.add(escape(b.w.dir), b.split && !quoted)
+			if isPwd(p) && w.dir != "" {
+				piece = w.dir
+			}
 		case *syntax.ExtGlob: // !(a|b): more than it matches, but no less
-			b.add("*", false)
-		default:
-			b.unknown = true
+			piece = wild[:1]
 		}
+		if w.fuel -= len(piece) + 1; w.fuel < 0 {
+			return unknown
+		}
+		text.WriteString(piece)
 	}
+	return text.String()
 }
 
-// add takes a piece in which backslashes quote and other metacharacters act.
-func (b *builder) add(piece string, split bool) {
-	if b.w.fuel -= len(piece) + 1; b.w.fuel < 0 {
-		b.unknown = true
-		return
-	}
-	for i := 0; i < len(piece); i++ {
-		c := piece[i]
-		if split && (c == ' ' || c == '\t' || c == '\n') {
-			b.flush()
-			continue
-		}
-		b.some = true
-		b.text = append(b.text, c)
-		if c == '\\' && i+1 < len(piece) {
+// unquote takes out the backslashes that quote, and marks metacharacters that act.
+func unquote(text string, quoted bool) string {
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch n := strings.IndexByte(meta, c); {
+		case c == '\\' && i+1 < len(text) && (!quoted || strings.IndexByte("\\\"$`", text[i+1]) >= 0):
 			i++
-			b.text = append(b.text, piece[i])
-			continue
+			c = text[i]
+		case n >= 0 && !quoted:
+			c = wild[n]
 		}
-		b.bracket = b.bracket || c == '['
-		b.glob = b.glob || c == '*' || c == '?' || c == ']' && b.bracket
+		out = append(out, c)
 	}
+	return string(out)
 }
 
-// flush ends the field at hand.
-func (b *builder) flush() {
-	if !b.some {
-		return
-	}
-	f := field{text: string(b.text), glob: b.glob, known: true}
-	if !b.glob {
-		f.text = unescape(f.text, "")
-	}
-	b.out = append(b.out, f)
-	b.text, b.bracket, b.glob, b.some = b.text[:0], false, false, false
-}
-
-// param is the value of a plain $name or ${name}. It keeps the glob that was
-// assigned, quoted or not: in "for f in *.go" the name means the matches.
-func (w *walker) param(p *syntax.ParamExp) field {
+// param is the value of a plain $name or ${name}. A glob that was assigned acts
+// even where the name is quoted: in "for f in *.go" the name means the matches.
+func (w *walker) param(p *syntax.ParamExp) string {
 	if p.Param == nil || p.Excl || p.Length || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Exp != nil {
-		return field{}
+		return unknown
 	}
-	for b := w.vars; b != nil; b = b.next {
-		w.fuel--
-		if b.name == p.Param.Value {
-			return b.value
-		}
+	if value, ok := w.vars[p.Param.Value]; ok {
+		return value
 	}
 	if p.Param.Value == "PWD" && w.dir != "" {
-		return literal(w.dir)
+		return w.dir
 	}
-	return field{}
+	return unknown
 }
 
 func isPwd(c *syntax.CmdSubst) bool {
