@@ -27,11 +27,11 @@ import (
 	"fleet/roster/rundir"
 )
 
-// repository is what the demo's repository starts with. The endings keep its Go
-// files from being taken for ours.
+// files are what the demo's repository starts with, and what its scripted workers
+// write. The endings keep the Go files from being taken for ours.
 //
-//go:embed repo
-var repository embed.FS
+//go:embed repo work
+var files embed.FS
 
 // Options say how the demo runs.
 type Options struct {
@@ -130,7 +130,7 @@ func (d *demo) build(ctx context.Context) error {
 }
 
 func (d *demo) copyRepository() error {
-	return fs.WalkDir(repository, "repo", func(path string, e fs.DirEntry, err error) error {
+	return fs.WalkDir(files, "repo", func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (d *demo) copyRepository() error {
 		if e.IsDir() {
 			return os.MkdirAll(to, 0o755)
 		}
-		text, err := repository.ReadFile(path)
+		text, err := files.ReadFile(path)
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"encoding/json"
+	"path"
 	"path/filepath"
 
 	"fleet/internal/scripted"
@@ -28,11 +29,15 @@ type part struct {
 // parts is the graph: T1 and T2 share a file and are ordered by their edge; T3 and
 // T4 share one that T4 doesn't say, so they run at once and one of them is denied.
 func parts(signs string) []part {
-	edit := func(path, before, after string) scripted.Step {
-		return scripted.Step{Tool: "Edit", StopIfDenied: true, Input: map[string]any{"file_path": path, "old_string": before, "new_string": after}}
+	edit := func(name, before, after string) scripted.Step {
+		return scripted.Step{Tool: "Edit", StopIfDenied: true, Input: map[string]any{"file_path": name, "old_string": before, "new_string": after}}
 	}
-	write := func(path, content string) scripted.Step {
-		return scripted.Step{Tool: "Write", StopIfDenied: true, Input: map[string]any{"file_path": path, "content": content}}
+	write := func(name string) scripted.Step {
+		content, err := files.ReadFile("work/" + path.Base(name) + ".txt")
+		if err != nil {
+			panic(err) // it is in the program
+		}
+		return scripted.Step{Tool: "Write", StopIfDenied: true, Input: map[string]any{"file_path": name, "content": string(content)}}
 	}
 	await := func(sign string) scripted.Step { return scripted.Step{Await: filepath.Join(signs, sign)} }
 	once := func(message string, steps ...scripted.Step) []scripted.Turn {
@@ -75,7 +80,7 @@ func FromEnv(getenv func(string) string) Config {
 				edit(contested, "\t\treturn \"error: put", "\t\tif line == \"count\" {\n\t\t\treturn strconv.Itoa(s.Len())\n\t\t}\n\t\treturn \"error: put"),
 				edit(contested, "import \"strings\"\n", "import (\n\t\"strconv\"\n\t\"strings\"\n)\n"),
 				await(isDenied),
-				write("docs/api.md", "# Lines\n\n`count` is answered with the number of links.\n")),
+				write("docs/api.md")),
 		},
 		{
 			roster.NewTask{
@@ -85,7 +90,7 @@ func FromEnv(getenv func(string) string) Config {
 			},
 			[]scripted.Turn{
 				{Steps: []scripted.Step{await(isHeld), wrap}},
-				{Steps: []scripted.Step{wrap, write("middleware.go", middleware)}, Message: "Lines are logged."},
+				{Steps: []scripted.Step{wrap, write("middleware.go")}, Message: "Lines are logged."},
 			},
 		},
 		{
@@ -93,38 +98,10 @@ func FromEnv(getenv func(string) string) Config {
 				ID: "T5", Title: "test the number of links", Priority: 3, Scope: []string{"count_test.go"}, DependsOn: []string{"T3"},
 				Description: "In count_test.go, write a test that puts a link on a shelf and wants \"count\" to be answered with 1. Change no other file.",
 			},
-			once("The number is tested.", write("count_test.go", countTest)),
+			once("The number is tested.", write("count_test.go")),
 		},
 	}
 }
-
-const middleware = `package shelf
-
-import "log"
-
-// logged logs every line before it is answered.
-func logged(next Answer) Answer {
-	return func(line string) string {
-		log.Printf("%q", line)
-		return next(line)
-	}
-}
-`
-
-const countTest = `package shelf
-
-import "testing"
-
-func TestCount(t *testing.T) {
-	s := NewStore()
-	if err := s.Put("go", "https://go.dev/"); err != nil {
-		t.Fatal(err)
-	}
-	if got := Serve(s)("count"); got != "1" {
-		t.Errorf("count = %q, want 1", got)
-	}
-}
-`
 
 // script is what the scripted agent reads.
 func (p part) script() []byte {
