@@ -7,9 +7,12 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -60,13 +63,12 @@ type Command struct {
 
 // Find returns the brain of a name.
 func Find(name string) (Brain, error) {
-	all := Brains()
-	if i := slices.IndexFunc(all, func(b Brain) bool { return b.Name == name }); i >= 0 {
-		return all[i], nil
-	}
-	names := make([]string, len(all))
-	for i := range all {
-		names[i] = all[i].Name
+	var names []string
+	for _, b := range Brains() {
+		if b.Name == name {
+			return b, nil
+		}
+		names = append(names, b.Name)
 	}
 	return Brain{}, roster.Dataf("no brain is called %q", name).Hinted("there are: %s", strings.Join(names, ", "))
 }
@@ -77,7 +79,24 @@ func Brains() []Brain {
 	for _, model := range []string{"opus", "sonnet", "haiku", "fable"} {
 		brains = append(brains, claude(model, model))
 	}
-	return append(brains, scripted(), shell())
+	return append(brains,
+		// It plays a script of tool calls through the very hooks that a real agent
+		// would call: for demos and tests, without a key or a network.
+		Brain{Name: "scripted", Hooks: true, args: scriptedArgs, dialog: noText, draft: promptDraft},
+		// A plain shell is for a person, or for an agent that fleet doesn't know.
+		Brain{Name: "shell", Program: cmp.Or(os.Getenv("SHELL"), "/bin/sh"), args: noArgs, dialog: noText, draft: noText},
+	)
+}
+
+func noArgs(Job) []string  { return nil }
+func noText(string) string { return "" }
+
+func scriptedArgs(j Job) []string {
+	args := []string{"play", "--settings", j.Settings, "--script", j.Script}
+	if j.Mode == roster.Headless {
+		args = append(args, "--turn", strconv.Itoa(j.Attempt))
+	}
+	return append(args, j.Prompt)
 }
 
 // MissingError says that a program that is needed isn't installed.
@@ -103,11 +122,11 @@ func (b Brain) Installed() error {
 
 // Command returns how to start the agent. exe is the fleet program.
 func (b Brain) Command(exe string, j Job) Command {
-	program := b.Program
-	if program == "" {
-		program = exe
+	c := Command{
+		Args:  append([]string{cmp.Or(b.Program, exe)}, b.args(j)...),
+		Set:   slices.Clone(b.set),
+		Unset: slices.Concat(everywhere, b.unset),
 	}
-	c := Command{Args: append([]string{program}, b.args(j)...), Set: slices.Clone(b.set), Unset: append(slices.Clone(everywhere), b.unset...)}
 	if j.Trust {
 		c.Set = append(c.Set, b.trust...)
 	}
@@ -120,20 +139,10 @@ var everywhere = []string{"TMUX", "TMUX_PANE"}
 
 // WaitsFor reads from an agent's screen what dialog it waits at, "" if none is
 // known. Dialogs are never answered, only reported.
-func (b Brain) WaitsFor(screen string) string {
-	if b.dialog == nil {
-		return ""
-	}
-	return b.dialog(screen)
-}
+func (b Brain) WaitsFor(screen string) string { return b.dialog(screen) }
 
 // Draft reads from an agent's screen what stands in its input, not yet sent.
-func (b Brain) Draft(screen string) string {
-	if b.draft == nil {
-		return ""
-	}
-	return b.draft(screen)
-}
+func (b Brain) Draft(screen string) string { return b.draft(screen) }
 
 // promptDraft is the text behind the last prompt sign of a screen.
 func promptDraft(screen string) string {
