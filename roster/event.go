@@ -31,6 +31,7 @@ const (
 	TaskIsCancelled   EventType = "task_cancelled"
 	FleetIdle         EventType = "fleet_idle"
 	RunFinished       EventType = "run_finished"
+	MigrationReserved EventType = "migration_reserved"
 	LeaseAcquired     EventType = "lease_acquired"
 	LeaseDenied       EventType = "lease_denied"
 	LeaseReleased     EventType = "lease_released"
@@ -50,6 +51,7 @@ var EventTypes = []EventType{
 	WorkerSpawned, WorkerUp, WorkerExited, PromptSubmitted, SendUnconfirmed, Notification, HandoffWritten,
 	FleetStarted, TaskCreated, TaskAssignedTo, TaskStarted, CheckFailed, TaskSucceeded, TaskUnblocked, TaskRequeued, TaskFailed,
 	TaskIsBlocked, TaskIsCancelled, FleetIdle, RunFinished,
+	MigrationReserved,
 	LeaseAcquired, LeaseDenied, LeaseReleased, FileChanged, ShellWriteDenied, ForeignWriteFound,
 	CommitMade, LandingDone, LandingFailed, LandingReverted, EscapeDetected,
 }
