@@ -10,8 +10,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -24,6 +26,9 @@ type Cmd struct {
 	Dir   string   // working directory; empty means the caller's
 	Env   []string // whole environment as KEY=VALUE; nil means the caller's
 	Stdin []byte   // fed to the program; nil means no input
+
+	As   *syscall.Credential // whom it runs as; nil means the caller
+	Keep *os.File            // stays open in the program and in all that it leaves running; may be nil
 }
 
 // Runner runs a command to its end and returns what it wrote to stdout.
@@ -62,6 +67,12 @@ func Run(ctx context.Context, c Cmd) ([]byte, error) {
 	cmd.Dir, cmd.Env = c.Dir, c.Env
 	if c.Stdin != nil {
 		cmd.Stdin = bytes.NewReader(c.Stdin)
+	}
+	if c.As != nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.As}
+	}
+	if c.Keep != nil {
+		cmd.ExtraFiles = []*os.File{c.Keep}
 	}
 	// A grandchild that inherited the pipes must not keep us waiting for ever.
 	cmd.WaitDelay = time.Second
