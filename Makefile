@@ -7,7 +7,7 @@ LINT := $(CACHE)/golangci-lint-$(LINT_VERSION)
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS := -s -w -X fleet/cmd.version=$(VERSION)
 
-.PHONY: build install demo test check lint e2e bench fmt race fuzz deps clean
+.PHONY: build install demo test check lint e2e bench fmt race fuzz deps test-deps clean
 
 build: ## build bin/fleet
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/fleet
@@ -18,16 +18,19 @@ install: ## install fleet into GOBIN
 deps: ## tmux and git, installed where they are missing
 	@./.ci/deps
 
+test-deps: ## and PostgreSQL
+	@./.ci/deps test
+
 demo: deps build ## five tasks, three workers, one denied write, nothing lost
 	@$(BIN) demo
 
-test: deps ## the whole test suite
+test: test-deps ## the whole test suite
 	$(GO) test -timeout 30m ./...
 
 # Every process with the race detector in it sleeps a second at its end, unless it is told not to,
 # and the tests start thousands. What kills some of them at random wants the machine for itself.
 race: export GORACE = atexit_sleep_ms=0
-race: deps
+race: test-deps
 	$(GO) test -race -timeout 30m $$($(GO) list ./... | grep -v /internal/chaos)
 	$(GO) test -race -timeout 30m ./internal/chaos
 

@@ -3,6 +3,7 @@ package cmd
 import (
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -34,7 +35,7 @@ git ignores it. The settings of the run are in its fleet.env.`,
 	}
 	c.Flags().StringVar(&o.worktree, "worktree", "off", "off: workers share the checkout; on: each gets a worktree")
 	c.Flags().Lookup("worktree").NoOptDefVal = "on"
-	c.Flags().StringVar(&o.db, "db", "none", "what fleet doctor looks for besides: none or docker")
+	c.Flags().StringVar(&o.db, "db", "none", "where fleet db makes scratch databases: none, docker or local")
 	c.Flags().StringVar(&o.brain, "brain", "claude", "the agent of workstreams that name none")
 	return c
 }
@@ -46,8 +47,8 @@ func (a *app) runInit(c *cobra.Command, slug string, o initOptions) error {
 	if o.worktree != "on" && o.worktree != "off" {
 		return roster.Usagef("--worktree %s: want on or off", o.worktree)
 	}
-	if o.db != "none" && o.db != "docker" {
-		return roster.Usagef("--db %s: want none or docker", o.db)
+	if !slices.Contains([]string{"none", "docker", "local"}, o.db) {
+		return roster.Usagef("--db %s: want none, docker or local", o.db)
 	}
 	if _, err := agent.Find(o.brain); err != nil {
 		return err

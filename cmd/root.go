@@ -81,7 +81,6 @@ planning/fleet-<slug>/.`,
 		&cobra.Group{ID: "what", Title: "Tasks:"},
 		&cobra.Group{ID: "git", Title: "Git and databases:"},
 		&cobra.Group{ID: "look", Title: "Looking:"},
-		&cobra.Group{ID: "git", Title: "Git and databases:"},
 		&cobra.Group{ID: "agents", Title: "Agents:"},
 	)
 	tasks := newTasks(a, "tasks")
@@ -92,7 +91,7 @@ planning/fleet-<slug>/.`,
 		newLoad(a), newTask(a), tasks, newRun(a), newTick(a), newReset(a),
 		newCommit(a), newLand(a), newRevert(a), newCheckMain(a),
 		newStatus(a), newLs(a), newLeases(a), newConflicts(a), newEvents(a), newWatch(a), newState(a),
-		newMigrateNext(a),
+		newMigrateNext(a), newDB(a), newDBClean(a),
 		newHooks(a), newHook(a), newPane(a), newReap(a), newPlay(a),
 		newVersion(a), newExitCodes(),
 	)

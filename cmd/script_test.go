@@ -22,7 +22,7 @@ const scripts = "../testdata/script"
 // TestScript runs testdata/script/<verb>_<case>.txtar. Its README tells of the
 // commands beyond testscript's own.
 func TestScript(t *testing.T) {
-	for _, program := range []string{"tmux", "git"} {
+	for _, program := range []string{"tmux", "git", "psql"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Fatalf("the scripts need %s: %v", program, err)
 		}

@@ -32,6 +32,8 @@ const (
 	FleetIdle         EventType = "fleet_idle"
 	RunFinished       EventType = "run_finished"
 	MigrationReserved EventType = "migration_reserved"
+	ScratchDBReady    EventType = "scratch_db_ready"
+	ScratchDBRemoved  EventType = "scratch_db_removed"
 	LeaseAcquired     EventType = "lease_acquired"
 	LeaseDenied       EventType = "lease_denied"
 	LeaseReleased     EventType = "lease_released"
@@ -51,7 +53,7 @@ var EventTypes = []EventType{
 	WorkerSpawned, WorkerUp, WorkerExited, PromptSubmitted, SendUnconfirmed, Notification, HandoffWritten,
 	FleetStarted, TaskCreated, TaskAssignedTo, TaskStarted, CheckFailed, TaskSucceeded, TaskUnblocked, TaskRequeued, TaskFailed,
 	TaskIsBlocked, TaskIsCancelled, FleetIdle, RunFinished,
-	MigrationReserved,
+	MigrationReserved, ScratchDBReady, ScratchDBRemoved,
 	LeaseAcquired, LeaseDenied, LeaseReleased, FileChanged, ShellWriteDenied, ForeignWriteFound,
 	CommitMade, LandingDone, LandingFailed, LandingReverted, EscapeDetected,
 }

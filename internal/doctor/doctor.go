@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"fleet/hooks/settings"
 	"fleet/internal/proc"
+	"fleet/internal/scratchdb"
 	"fleet/roster"
 	"fleet/roster/rundir"
 	"fleet/tmux"
@@ -45,7 +47,7 @@ func Programs(ctx context.Context) []Row {
 }
 
 func program(ctx context.Context, name string, missing Status, versionArg string) Row {
-	r := Row{Name: "bin-" + name, Status: missing}
+	r := Row{Name: "bin-" + filepath.Base(name), Status: missing}
 	path, err := exec.LookPath(name)
 	if err != nil {
 		r.Detail = "not found in PATH"
@@ -87,8 +89,11 @@ func Run(ctx context.Context, d *rundir.Dir) []Row {
 			rows = append(rows, workerHooks(d, w.ID))
 		}
 	}
-	if d.Config.DB == "docker" {
-		rows = append(rows, program(ctx, "docker", Fail, "--version"))
+	switch d.Config.DB {
+	case "docker":
+		rows = append(rows, program(ctx, d.Config.Docker, Fail, "--version"))
+	case "local":
+		rows = append(rows, program(ctx, scratchdb.Program("initdb"), Fail, "--version"))
 	}
 	return rows
 }

@@ -21,7 +21,8 @@ type Config struct {
 	Setup        string // command to run in it
 	Test         string // command that must succeed before anything lands
 	Forbid       string // regular expression that no line may match that lands
-	DB           string // none or docker
+	DB           string // where scratch databases are made: none, docker or local
+	Docker       string // the program, docker or podman
 	Brain        string // for workstreams that name none
 	Strict       bool   // a write needs a claim
 	UntilCommit  bool   // a lease lasts until its file is committed, not only to the end of its task
@@ -117,15 +118,20 @@ func settings() []setting {
 			text(func(c *Config) *string { return &c.Test }),
 		},
 		{
-			"FLEET_FORBID", `^(<<<<<<<|>>>>>>>) `, nil,
+			"FLEET_FORBID", `^(<<<<<<<|>>>>>>>)\s`, nil,
 			"A regular expression: fleet land refuses changes that add a line which matches it. Empty: none.",
 			text(func(c *Config) *string { return &c.Forbid }),
 		},
 		{
 			"FLEET_DB", "none",
-			[]string{"none", "docker"},
-			"Whether workstreams use scratch databases in docker, which fleet doctor then looks for: none or docker.",
+			[]string{"none", "docker", "local"},
+			"Where fleet db makes a scratch PostgreSQL database for a workstream.\ndocker: in a container each. local: in a server of the run's own, by the machine's PostgreSQL programs.",
 			text(func(c *Config) *string { return &c.DB }),
+		},
+		{
+			"FLEET_DOCKER", "docker", nil,
+			"The program that runs those containers: docker, or podman.",
+			text(func(c *Config) *string { return &c.Docker }),
 		},
 		{
 			"FLEET_BRAIN", "claude", nil,

@@ -14,7 +14,7 @@ import (
 
 // defaults is the configuration of a run whose fleet.env says nothing. CFN-31.
 var defaults = Config{
-	UntilCommit: true, WorktreeRoot: ".claude/worktrees", Copy: ".env", Forbid: `^(<<<<<<<|>>>>>>>) `, DB: "none", Brain: "claude", Tmux: "own", Runners: 3, TaskTimeout: 10 * time.Minute,
+	UntilCommit: true, WorktreeRoot: ".claude/worktrees", Copy: ".env", Forbid: `^(<<<<<<<|>>>>>>>)\s`, DB: "none", Docker: "docker", Brain: "claude", Tmux: "own", Runners: 3, TaskTimeout: 10 * time.Minute,
 	TaskBudget: 0.5, MaxTurns: 40, MaxAttempts: 3, VerifyTimeout: 5 * time.Minute, // CF-81, CF-85, CF-86
 }
 
@@ -35,6 +35,8 @@ func TestParseConfig(t *testing.T) {
 		"no newline":        {"FLEET_WORKTREE=on", with(func(c *Config) { c.Worktree = true })},
 		"first wins":        {"FLEET_DB=docker\nFLEET_DB=none\n", with(func(c *Config) { c.DB = "docker" })},
 		"first wins, empty": {"FLEET_BRAIN=\nFLEET_BRAIN=glm\n", with(func(c *Config) { c.Brain = "" })},
+		"a local server":    {"FLEET_DB=local\n", with(func(c *Config) { c.DB = "local" })},
+		"podman":            {"FLEET_DOCKER=podman\n", with(func(c *Config) { c.Docker = "podman" })},
 		"CRLF":              {"FLEET_STRICT=on\r\nFLEET_TRUST=on\r\n", with(func(c *Config) { c.Strict, c.Trust = true, true })},
 		"a value with =":    {"FLEET_TMUX_CONF=/x=y\n", with(func(c *Config) { c.TmuxConf = "/x=y" })},
 		"the text of init":  {ConfigText(nil), defaults},
@@ -53,7 +55,7 @@ func TestParseConfig(t *testing.T) {
 		"FLEET_DB = none\n":                   `fleet.env:1: unknown setting FLEET_DB `,
 		"fleet_db=none\n":                     "fleet.env:1: unknown setting fleet_db",
 		"FLEET_DB=none\n\nexport X\n":         `fleet.env:3: "export X": want KEY=VALUE`,
-		"FLEET_DB=postgres\n":                 "fleet.env:1: FLEET_DB=postgres: want one of none, docker",
+		"FLEET_DB=postgres\n":                 "fleet.env:1: FLEET_DB=postgres: want one of none, docker, local",
 		"FLEET_WORKTREE=yes\n":                "fleet.env:1: FLEET_WORKTREE=yes: want one of off, on",
 		"FLEET_DB=none\nFLEET_DB=nonsense\n":  "fleet.env:2: FLEET_DB=nonsense",
 		"FLEET_TMUX=screen\nFLEET_STRICT=on ": "fleet.env:1: FLEET_TMUX=screen",
