@@ -39,7 +39,7 @@ func (g *Git) CommitOnly(ctx context.Context, message string, changes []Change) 
 		return err
 	})
 	if err == nil {
-		return g.announced(ctx, out)
+		return announced(out)
 	}
 	if len(fresh) > 0 {
 		err = errors.Join(err, g.Unstage(context.WithoutCancel(ctx), fresh))
@@ -68,7 +68,7 @@ const (
 var summary = regexp.MustCompile(`(?m)^\[.*? ([0-9a-f]{4,64})\] `)
 
 // announced is the commit that git said it made. HEAD may be another one by now.
-func (g *Git) announced(ctx context.Context, out string) (string, error) {
+func announced(out string) (string, error) {
 	m := summary.FindStringSubmatch(out)
 	if m == nil {
 		return "", fmt.Errorf("git commit did not say which commit it made: %.200q", out)
