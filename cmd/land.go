@@ -61,7 +61,8 @@ func newRevert(a *app) *cobra.Command {
 		Short: "Undo on the base branch what a workstream has landed",
 		Long: `Makes one commit that undoes what a workstream has landed, and moves the base branch to it
 when the test has succeeded. The workstream is done again, and not landed.`,
-		Args: args(1, 1),
+		Example: "  fleet revert WS02",
+		Args:    args(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			l, done, err := a.lander(c.Context(), master.LandOptions{Test: test, Forbid: unset})
 			if err != nil {

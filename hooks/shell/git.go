@@ -15,7 +15,7 @@ const (
 	whyRefs   = "other workers rely on the refs of this repository"
 	whyTrees  = "fleet keeps the worktrees of a run"
 
-	useCommit  = "Leave your changes in the working tree; the master commits them."
+	useCommit  = "Commit your own files with `fleet commit <your id> -m \"…\"`."
 	useLand    = "Leave it to the master."
 	useNames   = "Name your own files."
 	useBranch  = "Stay on this branch."

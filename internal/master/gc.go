@@ -1,0 +1,131 @@
+package master
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"fleet/internal/git"
+	"fleet/roster"
+)
+
+// Leftover is something that a run has made and that may be of no more use.
+type Leftover struct {
+	What   string // "worktree", "branch" or "pane", and which
+	Why    string // it may go, or has to stay
+	remove func(context.Context) error
+}
+
+// Removable reports whether it may go.
+func (l Leftover) Removable() bool { return l.remove != nil }
+
+// Remove removes what may go. What has changed since it was looked at is refused by git.
+func (l Leftover) Remove(ctx context.Context) error { return l.remove(ctx) }
+
+// Leftovers lists what the run has made and left: worktrees, branches and panes. What
+// is dirty, unmerged, alive or not this run's stays, whatever happens.
+func (l *Lander) Leftovers(ctx context.Context) ([]Leftover, error) {
+	rows := make(map[string]roster.Workstream) // by the branch that a worktree of it would have
+	err := l.Dir.View(ctx, func(s *roster.State) error {
+		for _, w := range s.Workstreams {
+			rows["fleet/"+w.ID] = w
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	trees, err := l.git.Worktrees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []Leftover
+	inTree := make(map[string]bool)
+	mine := filepath.Join(l.Dir.Root, l.Dir.Config.WorktreeRoot, l.Dir.Slug()+"-")
+	for _, t := range trees {
+		inTree[t.Branch] = true
+		if !strings.HasPrefix(t.Path, mine) {
+			continue
+		}
+		w, known := rows[t.Branch]
+		left := Leftover{What: "worktree " + l.Dir.Rel(t.Path)}
+		if left.Why, err = l.whyKeep(ctx, w, known, t); err != nil {
+			left.Why = err.Error()
+		} else if left.Why == "" {
+			left.Why = w.ID + " has landed"
+			left.remove = func(ctx context.Context) error {
+				if err := l.git.RemoveWorktree(ctx, t.Path); err != nil {
+					return err
+				}
+				return l.git.DeleteBranch(ctx, t.Branch, t.Head)
+			}
+		}
+		all = append(all, left)
+	}
+	for _, branch := range slices.Sorted(maps.Keys(rows)) {
+		w := rows[branch]
+		if w.Status != roster.Landed || inTree[branch] {
+			continue
+		}
+		head, exists, err := l.git.Commit(ctx, git.BranchRef(branch))
+		if err != nil || !exists {
+			continue
+		}
+		left := Leftover{What: "branch " + branch, Why: "not all of it is in " + l.base}
+		if merged, err := l.git.Contains(ctx, git.BranchRef(l.base), head); err == nil && merged {
+			left.Why, left.remove = w.ID+" has landed", func(ctx context.Context) error { return l.git.DeleteBranch(ctx, branch, head) }
+		}
+		all = append(all, left)
+	}
+	panes, err := l.deadPanes(ctx)
+	return append(all, panes...), err
+}
+
+// whyKeep is what keeps a worktree from being removed; empty if nothing does.
+func (l *Lander) whyKeep(ctx context.Context, w roster.Workstream, known bool, t git.Worktree) (string, error) {
+	switch {
+	case !known:
+		return "it is on no branch of a workstream of this run", nil
+	case l.Dir.Alive(w.ID):
+		return "the worker of " + w.ID + " is alive", nil
+	case w.Status != roster.Landed:
+		return fmt.Sprintf("%s is %s, and has not landed", w.ID, w.Status), nil
+	}
+	status, err := git.In(l.Run, t.Path).Status(ctx)
+	if err != nil {
+		return "", err
+	}
+	if len(status.Changes) > 0 {
+		return "not committed: " + quoteAll(status.Paths()), nil
+	}
+	merged, err := l.git.Contains(ctx, git.BranchRef(l.base), t.Head)
+	if err == nil && !merged {
+		return "not all of its commits are in " + l.base, nil
+	}
+	return "", err
+}
+
+// deadPanes are the panes of the run whose program has ended.
+func (l *Lander) deadPanes(ctx context.Context) ([]Leftover, error) {
+	server, err := l.Tmux()
+	if err != nil {
+		return nil, err
+	}
+	panes, err := server.Panes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var dead []Leftover
+	for _, p := range panes {
+		if p.Dead && p.Tags.Run == l.Dir.Path {
+			dead = append(dead, Leftover{
+				What: fmt.Sprintf("pane %s of %s", p.ID, p.Tags.WS), Why: "its program has ended",
+				remove: func(ctx context.Context) error { return server.Kill(ctx, p.ID) },
+			})
+		}
+	}
+	return dead, nil
+}
