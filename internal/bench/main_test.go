@@ -53,6 +53,12 @@ func run(fleet string, rounds int) error {
 	if err := compare(variants, rounds); err != nil {
 		return err
 	}
+	if variants, err = commits(dir, fleet); err != nil {
+		return err
+	}
+	if err := compare(variants, min(rounds, 100)); err != nil {
+		return err
+	}
 	return race(dir, fleet, tools)
 }
 
@@ -75,12 +81,12 @@ func compare(variants []*variant, rounds int) error {
 			v.took = append(v.took, time.Since(began))
 		}
 	}
-	empty := median(variants[0].took)
+	measure := median(variants[0].took)
 	w := tabwriter.NewWriter(os.Stdout, 0, 8, 2, ' ', 0)
-	fmt.Fprintf(w, "one process, start to exit (%d rounds)\tp50\tp90\tratio\tgoal\n", rounds)
+	fmt.Fprintf(w, "start to exit (%d rounds)\tp50\tp90\tratio\tgoal\n", rounds)
 	for _, v := range variants {
 		p50 := median(v.took)
-		ratio := float64(p50) / float64(empty)
+		ratio := float64(p50) / float64(measure)
 		fmt.Fprintf(w, "%s\t%s\t%s\t%.2f\t%s\n", v.name, ms(p50), ms(quantile(v.took, 0.9)), ratio, goal(ratio, v.goal))
 	}
 	return w.Flush()

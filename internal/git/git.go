@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"fleet/internal/proc"
 )
@@ -96,6 +97,9 @@ func (g *Git) Exclude(ctx context.Context, pattern string) error {
 	return errors.Join(err, f.Close())
 }
 
+// timeout is for a checkout of a large repository, and for hooks of the user's own.
+const timeout = 10 * time.Minute
+
 // git runs one git command and returns what it said, without the line's end.
 func (g *Git) git(ctx context.Context, args ...string) (string, error) {
 	return g.feed(ctx, nil, args...)
@@ -103,6 +107,11 @@ func (g *Git) git(ctx context.Context, args ...string) (string, error) {
 
 // feed is git with an input.
 func (g *Git) feed(ctx context.Context, input []byte, args ...string) (string, error) {
+	if _, bounded := ctx.Deadline(); !bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
 	c := proc.Cmd{Args: append([]string{"git"}, args...), Dir: g.dir, Env: ownEnv(os.Environ()), Stdin: input}
 	out, err := g.run(ctx, c)
 	return strings.TrimSuffix(string(out), "\n"), err

@@ -211,6 +211,9 @@ func TestLandKilled(t *testing.T) {
 				if !finished && how == "ff" { // what is written between two commands is on the other side of the kill
 					landKilled(t, how, fmt.Sprint("before:", n+1))
 				}
+				if finished {
+					t.Logf("%s: %d git commands for one landing, beside a lane in flight", how, n-1)
+				}
 				if finished && n < 12 {
 					t.Fatalf("a landing needs %d git commands, which can't be", n)
 				}

@@ -133,6 +133,9 @@ func (l *Lander) Land(ctx context.Context, ws string) (sha string, err error) {
 		return "", err
 	}
 	if w.Tree == roster.MainTree || w.Tree == "" {
+		if l.Dir.Config.Worktree {
+			return "", roster.Dataf("%s has no worktree: no worker has been started for it", ws)
+		}
 		return l.landInPlace(ctx, w)
 	}
 	begun, err := l.candidate(ctx, w)
