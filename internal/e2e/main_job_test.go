@@ -52,6 +52,7 @@ func TestTwoInteractiveWorkersOneFile(t *testing.T) {
 	}
 	close(aMayEnd)
 	w.until("A is done", status("WS01", roster.Done))
+	w.fleet("commit", "WS01", "-m", "write the first line")
 	w.until("B was called again and is done", status("WS02", roster.Done))
 	if out := w.fleet("send", "WS01", "thank you"); !strings.HasPrefix(out, "delivered\n") {
 		t.Errorf("send: %q", out)
@@ -59,6 +60,7 @@ func TestTwoInteractiveWorkersOneFile(t *testing.T) {
 	if got := w.read("shared.txt"); got != "from A\nfrom B\n" {
 		t.Errorf("at the end, shared.txt = %q", got)
 	}
+	w.fleet("commit", "WS02", "-m", "write the second line")
 	w.until("nothing is held", func(s *roster.State) bool {
 		for range s.Leases.All() {
 			return false
@@ -89,6 +91,7 @@ func TestHeadlessWorkerIsDenied(t *testing.T) {
 	}
 	close(aMayEnd)
 	w.until("A is done", status("WS01", roster.Done))
+	w.fleet("commit", "WS01", "-m", "write it", "--force-with-note") // own.txt is nobody's by now
 	w.until("B has ended", func(*roster.State) bool { return len(w.events(roster.WorkerExited)) == 1 })
 	if e := w.events(roster.WorkerExited)[0]; e.Data["code"] != float64(0) {
 		t.Errorf("the headless worker ended with %v", e.Data)
