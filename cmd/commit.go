@@ -48,7 +48,7 @@ func (a *app) runCommit(ctx context.Context, ws string, o master.CommitOptions) 
 		return err
 	}
 	sha, err := f.Commit(ctx, ws, o)
-	if err == nil && sha != "" {
+	if sha != "" {
 		fmt.Fprintln(a.out, sha)
 	}
 	return err

@@ -71,7 +71,7 @@ when the test has succeeded. The workstream is done again, and not landed.`,
 			defer done()
 			sha, err := l.Revert(c.Context(), args[0])
 			if err == nil {
-				fmt.Fprintf(a.out, "reverted %s %s\n", args[0], abbreviated(sha))
+				fmt.Fprintf(a.out, "reverted %s %s\n", args[0], roster.ShortSHA(sha))
 			}
 			return err
 		},
@@ -131,7 +131,7 @@ func (a *app) runLand(c *cobra.Command, ids []string, o landOptions) error {
 			last = err
 			continue
 		}
-		fmt.Fprintf(a.out, "landed %s %s\n", id, abbreviated(sha))
+		fmt.Fprintf(a.out, "landed %s %s\n", id, roster.ShortSHA(sha))
 	}
 	return last
 }
@@ -148,5 +148,3 @@ func (a *app) foresee(ctx context.Context, l *master.Lander, ids []string) error
 	}
 	return err
 }
-
-func abbreviated(sha string) string { return sha[:min(len(sha), 9)] }

@@ -37,13 +37,7 @@ func (s *State) ShellRan(id string, epoch int, sh Shell) ([]ForeignWrite, error)
 	if err != nil {
 		return nil, err
 	}
-	var own []Lease
-	for l := range s.Leases.All() {
-		if l.WS == id {
-			own = append(own, l)
-		}
-	}
-	for _, l := range own {
+	for _, l := range s.Held(id) {
 		s.settle(w, l, sh)
 	}
 	return found, nil

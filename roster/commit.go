@@ -91,13 +91,7 @@ func (s *State) endLeases(w *Workstream, why string) {
 		s.releaseLeases(w, why)
 		return
 	}
-	var kept []Lease
-	for l := range s.Leases.All() {
-		if l.WS == w.ID && !l.Kept() {
-			kept = append(kept, l)
-		}
-	}
-	for _, l := range kept {
+	for _, l := range s.Held(w.ID) {
 		l.Tool = toolKept
 		s.Leases.Put(l)
 	}

@@ -59,7 +59,7 @@ func (s *State) Land(id string, l Landing) error {
 		return err
 	}
 	s.endWork(w, notItsFault, "landed")
-	w.LandedSHA, w.Tree = shortSHA(l.To), MainTree
+	w.LandedSHA, w.Tree = ShortSHA(l.To), MainTree
 	w.Notes = ""
 	s.setStatus(w, Landed, "")
 	s.Note(LandingDone, id, "", map[string]any{"base": l.Base, "from": l.From, "to": l.To})
@@ -87,11 +87,12 @@ func (s *State) Unland(id string, l Landing) error {
 		return err
 	}
 	w.LandedSHA = ""
-	s.setStatus(w, Done, "reverted by "+shortSHA(l.To))
+	s.setStatus(w, Done, "reverted by "+ShortSHA(l.To))
 	s.Note(LandingReverted, id, "", map[string]any{"base": l.Base, "from": l.From, "to": l.To})
 	return nil
 }
 
 const shortLength = 9
 
-func shortSHA(sha string) string { return sha[:min(len(sha), shortLength)] }
+// ShortSHA is a commit's name as people see it.
+func ShortSHA(sha string) string { return sha[:min(len(sha), shortLength)] }

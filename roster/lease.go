@@ -244,13 +244,22 @@ func (s *State) lease(w *Workstream, p, tool string) {
 	s.Leases.Put(l)
 }
 
+// Held lists the leases of a workstream. It is a copy, so they may be changed meanwhile.
+func (s *State) Held(ws string) []Lease {
+	var held []Lease
+	for l := range s.Leases.All() {
+		if l.WS == ws {
+			held = append(held, l)
+		}
+	}
+	return held
+}
+
 // releaseLeases drops every lease of a workstream and returns their paths.
 func (s *State) releaseLeases(w *Workstream, why string) []string {
 	var paths []string
-	for l := range s.Leases.All() {
-		if l.WS == w.ID {
-			paths = append(paths, l.Path)
-		}
+	for _, l := range s.Held(w.ID) {
+		paths = append(paths, l.Path)
 	}
 	s.dropLeases(w, paths, why)
 	return paths

@@ -2,6 +2,7 @@ package roster
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -333,12 +334,7 @@ func (s *State) restStatus(w *Workstream) Status {
 
 // inTurn reports whether a workstream has begun something that the end of its turn will end.
 func (s *State) inTurn(w *Workstream) bool {
-	for l := range s.Leases.All() {
-		if l.WS == w.ID && !l.Kept() {
-			return true
-		}
-	}
-	return w.TaskID != ""
+	return w.TaskID != "" || slices.ContainsFunc(s.Held(w.ID), func(l Lease) bool { return !l.Kept() })
 }
 
 func (s *State) holds(w *Workstream, path string) bool {

@@ -59,6 +59,9 @@ type Workstream struct {
 // MainTree is the tree of a workstream that works in the main checkout.
 const MainTree = "main"
 
+// Branch is the git branch of a workstream that works in a tree of its own.
+func (w *Workstream) Branch() string { return "fleet/" + w.ID }
+
 // Live reports whether the claims of the workstream count against others.
 func (w *Workstream) Live() bool {
 	return w.Status != Done && w.Status != Landed && w.Status != Dead

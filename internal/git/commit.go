@@ -55,8 +55,7 @@ func withoutReplaced(changes []Change) []string {
 			dirs[dir] = true
 		}
 	}
-	s := Status{Changes: slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return dirs[c.Path] })}
-	return s.Paths()
+	return Paths(slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return dirs[c.Path] }))
 }
 
 const (

@@ -31,9 +31,12 @@ type Status struct {
 }
 
 // Paths are those of the changes, in git's order.
-func (s *Status) Paths() []string {
-	paths := make([]string, len(s.Changes))
-	for i, c := range s.Changes {
+func (s *Status) Paths() []string { return Paths(s.Changes) }
+
+// Paths are those of some changes.
+func Paths(changes []Change) []string {
+	paths := make([]string, len(changes))
+	for i, c := range changes {
 		paths[i] = c.Path
 	}
 	return paths

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -49,7 +48,7 @@ func (f *Fleet) Commit(ctx context.Context, ws string, o CommitOptions) (sha str
 		return "", err
 	}
 	if o.StageOnly {
-		return "", g.Stage(ctx, paths(c.own))
+		return "", g.Stage(ctx, git.Paths(c.own))
 	}
 	return c.make(ctx)
 }
@@ -83,7 +82,7 @@ func (c *commit) look(ctx context.Context) error {
 	}
 	var own, nobodys []string
 	err = c.Dir.View(ctx, func(s *roster.State) (err error) {
-		c.leases = heldBy(s, c.ws)
+		c.leases = s.Held(c.ws)
 		own, nobodys, err = s.Divide(c.ws, status.Paths())
 		return err
 	})
@@ -95,7 +94,7 @@ func (c *commit) look(ctx context.Context) error {
 		case !slices.Contains(own, change.Path):
 			c.others = append(c.others, change)
 		case change.Kind == git.Nested:
-			return roster.Refusef("%s is a repository of its own, which can't be committed in this one", quote(change.Path)).
+			return roster.Refusef("%s is a repository of its own, which can't be committed in this one", roster.Printable(change.Path)).
 				Hinted("add it to .gitignore, or make it a submodule")
 		default:
 			c.own = append(c.own, change)
@@ -122,12 +121,10 @@ func (c *commit) make(ctx context.Context) (string, error) {
 	if err := c.verify(ctx, sha); err != nil {
 		return "", err
 	}
-	if err := c.afterHooks(ctx); err != nil {
-		return "", err
-	}
-	return sha, c.Dir.Update(ctx, func(s *roster.State) error {
-		return s.Committed(c.ws, sha, paths(c.own), c.leases, c.forced)
-	})
+	left := c.afterHooks(ctx) // whatever that is, the commit is made
+	return sha, errors.Join(left, c.Dir.Update(ctx, func(s *roster.State) error {
+		return s.Committed(c.ws, sha, git.Paths(c.own), c.leases, c.forced)
+	}))
 }
 
 // subject is the message of a commit of a workstream.
@@ -151,7 +148,7 @@ func (c *commit) verify(ctx context.Context, sha string) error {
 	}
 	full, _, err := c.git.Commit(ctx, sha)
 	if err == nil {
-		err = c.git.TakeBack(ctx, full, parent, paths(c.own))
+		err = c.git.TakeBack(ctx, full, parent, git.Paths(c.own))
 	}
 	refusal := roster.Refusef("the repository's commit hook added %s, which isn't %s's: the commit was taken back", quoteAll(extra), c.ws).
 		Hinted("claim it first, if it is: fleet claim %s <path>", c.ws)
@@ -164,7 +161,7 @@ func (c *commit) afterHooks(ctx context.Context) error {
 	if !c.git.HasCommitHooks(c.places) {
 		return nil
 	}
-	if err := c.git.Unstage(ctx, paths(c.own)); err != nil {
+	if err := c.git.Unstage(ctx, git.Paths(c.own)); err != nil {
 		return err
 	}
 	status, err := c.git.Status(ctx)
@@ -182,7 +179,8 @@ func (c *commit) afterHooks(ctx context.Context) error {
 			s.Note(roster.ForeignWriteFound, c.ws, "", map[string]any{"paths": lost, "tool": "commit hook"})
 			return nil
 		})
-		return fmt.Errorf("committed, but the repository's commit hook took away the changes of others in %s; look for them in git stash list%w", quoteAll(lost), note)
+		took := fmt.Errorf("committed, but the repository's commit hook took away the changes of others in %s; look for them in git stash list", quoteAll(lost))
+		return errors.Join(took, note)
 	}
 	dirty := status.Paths()
 	c.leases = slices.DeleteFunc(c.leases, func(l roster.Lease) bool { return slices.Contains(dirty, l.Path) })
@@ -199,33 +197,11 @@ func (e *UnownedError) Error() string {
 	return fmt.Sprintf("dirty files that no workstream holds or claims: %s", quoteAll(e.Paths))
 }
 
-func heldBy(s *roster.State, ws string) []roster.Lease {
-	var held []roster.Lease
-	for l := range s.Leases.All() {
-		if l.WS == ws {
-			held = append(held, l)
-		}
-	}
-	return held
-}
-
-func paths(changes []git.Change) []string {
-	s := git.Status{Changes: changes}
-	return s.Paths()
-}
-
-// quote is a path as a line of a terminal can show it.
-func quote(path string) string {
-	if q := strconv.Quote(path); q != `"`+path+`"` {
-		return q
-	}
-	return path
-}
-
+// quoteAll is a list of paths as a line of text.
 func quoteAll(paths []string) string {
 	quoted := make([]string, len(paths))
 	for i, p := range paths {
-		quoted[i] = quote(p)
+		quoted[i] = roster.Printable(p)
 	}
 	return strings.Join(quoted, ", ")
 }

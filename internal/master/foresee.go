@@ -48,7 +48,7 @@ func (l *Lander) Foresee(ctx context.Context, ids []string) ([]Foreseen, error) 
 			return s.Landable(id)
 		})
 		if f.Refused == nil && w.Tree != roster.MainTree {
-			if base, err = l.join(ctx, &f, base); err != nil {
+			if base, err = l.join(ctx, &f, &w, base); err != nil {
 				return nil, err
 			}
 		}
@@ -58,10 +58,10 @@ func (l *Lander) Foresee(ctx context.Context, ids []string) ([]Foreseen, error) 
 }
 
 // join adds a lane to what the base would be by then.
-func (l *Lander) join(ctx context.Context, f *Foreseen, base string) (joined string, err error) {
-	branch := git.BranchRef("fleet/" + f.WS)
+func (l *Lander) join(ctx context.Context, f *Foreseen, w *roster.Workstream, base string) (joined string, err error) {
+	branch := git.BranchRef(w.Branch())
 	if _, found, err := l.git.Commit(ctx, branch); err != nil || !found {
-		f.Refused = roster.Dataf("it has no branch fleet/%s", f.WS)
+		f.Refused = roster.Dataf("it has no branch %s", w.Branch())
 		return base, err
 	}
 	commits, err := l.git.Since(ctx, base, branch)

@@ -31,7 +31,7 @@ func (l *Lander) Leftovers(ctx context.Context) ([]Leftover, error) {
 	rows := make(map[string]roster.Workstream) // by the branch that a worktree of it would have
 	err := l.Dir.View(ctx, func(s *roster.State) error {
 		for _, w := range s.Workstreams {
-			rows["fleet/"+w.ID] = w
+			rows[w.Branch()] = w
 		}
 		return nil
 	})

@@ -36,7 +36,7 @@ func (f *Fleet) planTree(ctx context.Context, p *Plan) error {
 	if p.WS.Tree == p.Tree && slices.ContainsFunc(trees, func(t git.Worktree) bool { return t.Path == p.Dir }) {
 		return nil // an earlier worker of this workstream left it
 	}
-	p.Branch = "fleet/" + p.WS.ID
+	p.Branch = p.WS.Branch()
 	return g.FreeBranch(ctx, p.Branch)
 }
 
@@ -84,12 +84,12 @@ func (f *Fleet) furnish(ctx context.Context, tree string) error {
 	}
 	for _, p := range files {
 		if err := copyFile(filepath.Join(f.Dir.Root, p), filepath.Join(tree, p)); err != nil {
-			return fmt.Errorf("copy %s into the worktree: %w", quote(p), err)
+			return fmt.Errorf("copy %s into the worktree: %w", roster.Printable(p), err)
 		}
 	}
 	for _, p := range list(c.Link) {
 		if err := link(filepath.Join(f.Dir.Root, p), filepath.Join(tree, p)); err != nil {
-			return fmt.Errorf("link %s into the worktree: %w", quote(p), err)
+			return fmt.Errorf("link %s into the worktree: %w", roster.Printable(p), err)
 		}
 	}
 	if c.Setup == "" {

@@ -59,10 +59,8 @@ func (d *Dir) standing(ctx context.Context, ws string) (values map[string]string
 			return err
 		}
 		var held []string
-		for l := range s.Leases.All() {
-			if l.WS == ws {
-				held = append(held, l.Path)
-			}
+		for _, l := range s.Held(ws) {
+			held = append(held, l.Path)
 		}
 		values = map[string]string{
 			"ws": ws, "title": w.Task, "task": orDash(w.TaskID), "status": string(w.Status), "note": orDash(w.Notes),

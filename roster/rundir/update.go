@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -133,11 +134,12 @@ func (d *Dir) load(withTasks bool) (*loaded, error) {
 		return nil, err
 	}
 	l.state = roster.State{
-		Now: time.Now().UTC().Truncate(time.Millisecond), Strict: d.Config.Strict, UntilCommit: d.Config.UntilCommit && exists(d.Root+"/.git"),
+		Now: time.Now().UTC().Truncate(time.Millisecond), Strict: d.Config.Strict,
 		MaxAttempts: d.Config.MaxAttempts, TaskTimeout: d.Config.TaskTimeout,
 		Workstreams: l.workstream.rows, Leases: l.leases,
 	}
 	if withTasks {
+		l.state.UntilCommit = d.Config.UntilCommit && exists(filepath.Join(d.Root, ".git")) // for the end of a turn
 		if err := l.loadTasks(); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,175 @@
+package master
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"fleet/internal/git"
+	"fleet/internal/proc"
+	"fleet/roster"
+	"fleet/roster/rundir"
+)
+
+func (l *Lander) testIn(ctx context.Context, ws, commit string) error {
+	if l.Test == "" {
+		return nil
+	}
+	err := l.git.AddScratch(ctx, l.scratch(), commit)
+	if err == nil {
+		err = l.runTest(ctx, ws)
+	}
+	return errors.Join(err, l.git.RemoveScratch(context.WithoutCancel(ctx), l.scratch()))
+}
+
+func (l *Lander) candidate(ctx context.Context, w roster.Workstream) (rundir.Landing, error) {
+	to := rundir.Landing{WS: w.ID, Base: l.base, Branch: w.Branch(), Tree: l.Dir.Tree(&w)}
+	var err error
+	if to.From, to.Lane, err = l.clean(ctx, to); err != nil {
+		return to, err
+	}
+	if !l.MergeCommit {
+		if to.Lane, err = l.onto(ctx, to); err != nil {
+			return to, err
+		}
+	}
+	diff, err := l.git.Diff(ctx, to.From, to.Lane)
+	if err != nil {
+		return to, err
+	}
+	if line := l.forbidden(diff.Patch); line != "" {
+		return to, &GateError{WS: w.ID, Reason: fmt.Sprintf("it adds a forbidden line: %.80q", line)}
+	}
+	if err := l.inTheWay(ctx, diff.Paths); err != nil {
+		return to, err
+	}
+	if !l.MergeCommit {
+		to.To = to.Lane
+		return to, nil
+	}
+	to.To, err = l.merge(ctx, to)
+	return to, err
+}
+
+func (l *Lander) clean(ctx context.Context, to rundir.Landing) (base, lane string, err error) {
+	if _, err := os.Stat(to.Tree); err != nil {
+		return "", "", roster.Dataf("%s has no worktree: %s is gone", to.WS, to.Tree)
+	}
+	tree := git.In(l.Run, to.Tree)
+	status, err := tree.Status(ctx)
+	switch {
+	case err != nil:
+		return "", "", err
+	case len(status.Changes) > 0:
+		return "", "", roster.Refusef("%s has changes that are not committed: %s", to.Tree, quoteAll(status.Paths())).
+			Hinted("fleet commit %s -m \"…\"", to.WS)
+	case status.Branch != to.Branch:
+		return "", "", roster.Refusef("%s is not on its branch %s but on %q", to.Tree, to.Branch, status.Branch).
+			Hinted("look for an unfinished rebase there, or: git switch %s", to.Branch)
+	}
+	base, found, err := l.git.Commit(ctx, git.BranchRef(l.base))
+	if err == nil && !found {
+		err = roster.Dataf("the base branch %s does not exist", l.base)
+	}
+	return base, status.Head, err
+}
+
+func (l *Lander) onto(ctx context.Context, to rundir.Landing) (lane string, err error) {
+	parted, err := l.git.MergeBase(ctx, to.From, to.Lane)
+	if err != nil || parted == to.From {
+		return to.Lane, err
+	}
+	tree := git.In(l.Run, to.Tree)
+	if err := tree.Rebase(ctx, to.From); err != nil {
+		return "", l.gated(to.WS, "rebase onto "+l.base, err)
+	}
+	lane, _, err = tree.Commit(ctx, "HEAD")
+	return lane, err
+}
+
+func (l *Lander) gated(ws, what string, err error) error {
+	if conflict, is := errors.AsType[*git.ConflictError](err); is {
+		return &GateError{WS: ws, Reason: fmt.Sprintf("%s: conflicts in %s", what, quoteAll(conflict.Paths))}
+	}
+	return err
+}
+
+func (l *Lander) merge(ctx context.Context, to rundir.Landing) (string, error) {
+	if err := l.git.AddScratch(ctx, l.scratch(), to.From); err != nil {
+		return "", err
+	}
+	scratch := git.In(l.Run, l.scratch())
+	if err := scratch.Merge(ctx, to.Lane, "merge: "+to.Branch); err != nil {
+		return "", l.gated(to.WS, "merge with "+l.base, err)
+	}
+	sha, _, err := scratch.Commit(ctx, "HEAD")
+	return sha, err
+}
+
+func (l *Lander) forbidden(patch string) string {
+	if l.forbid == nil {
+		return ""
+	}
+	for line := range strings.Lines(patch) {
+		added, is := strings.CutPrefix(line, "+")
+		if is && !strings.HasPrefix(line, "+++ ") && l.forbid.MatchString(strings.TrimSuffix(added, "\n")) {
+			return added
+		}
+	}
+	return ""
+}
+
+func (l *Lander) inTheWay(ctx context.Context, landing []string) error {
+	checkout, err := l.checkout(ctx)
+	if err != nil || checkout == nil {
+		return err
+	}
+	status, err := checkout.Status(ctx)
+	if err != nil {
+		return err
+	}
+	lost := slices.DeleteFunc(status.Paths(), func(p string) bool { return !slices.Contains(landing, p) })
+	if len(lost) > 0 {
+		return roster.Refusef("the checkout of %s has changes that landing would overwrite: %s", l.base, quoteAll(lost)).
+			Hinted("commit them, or put them away")
+	}
+	return nil
+}
+
+func (l *Lander) test(ctx context.Context, ws, from, to string) error {
+	if l.Test == "" || from == to {
+		return nil
+	}
+	if !l.MergeCommit {
+		if err := l.git.AddScratch(ctx, l.scratch(), to); err != nil {
+			return err
+		}
+	}
+	return l.runTest(ctx, ws)
+}
+
+func (l *Lander) runTest(ctx context.Context, ws string) error {
+	if err := l.furnish(ctx, l.scratch()); err != nil {
+		return err
+	}
+	path := l.Dir.Log("land-" + ws)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	log, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	failure := proc.ShellTo(ctx, l.scratch(), l.Test, l.Dir.Config.VerifyTimeout, log)
+	if err := errors.Join(ctx.Err(), log.Close()); err != nil {
+		return err
+	}
+	if failure != nil {
+		return &GateError{ws, fmt.Sprintf("its test failed (%v): %s", failure, l.Test), l.Dir.Rel(path)}
+	}
+	return nil
+}
