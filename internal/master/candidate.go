@@ -15,17 +15,7 @@ import (
 	"fleet/roster/rundir"
 )
 
-func (l *Lander) testIn(ctx context.Context, ws, commit string) error {
-	if l.Test == "" {
-		return nil
-	}
-	err := l.git.AddScratch(ctx, l.scratch(), commit)
-	if err == nil {
-		err = l.runTest(ctx, ws)
-	}
-	return errors.Join(err, l.git.RemoveScratch(context.WithoutCancel(ctx), l.scratch()))
-}
-
+// candidate makes what will be the base branch, in the scratch worktree.
 func (l *Lander) candidate(ctx context.Context, w roster.Workstream) (rundir.Landing, error) {
 	to := rundir.Landing{WS: w.ID, Base: l.base, Branch: w.Branch(), Tree: l.Dir.Tree(&w)}
 	var err error
@@ -55,6 +45,7 @@ func (l *Lander) candidate(ctx context.Context, w roster.Workstream) (rundir.Lan
 	return to, err
 }
 
+// clean refuses a worktree whose work is not committed whole on its own branch.
 func (l *Lander) clean(ctx context.Context, to rundir.Landing) (base, lane string, err error) {
 	if _, err := os.Stat(to.Tree); err != nil {
 		return "", "", roster.Dataf("%s has no worktree: %s is gone", to.WS, to.Tree)
@@ -78,6 +69,7 @@ func (l *Lander) clean(ctx context.Context, to rundir.Landing) (base, lane strin
 	return base, status.Head, err
 }
 
+// onto makes a lane descend from the base, if it doesn't.
 func (l *Lander) onto(ctx context.Context, to rundir.Landing) (lane string, err error) {
 	parted, err := l.git.MergeBase(ctx, to.From, to.Lane)
 	if err != nil || parted == to.From {
@@ -91,13 +83,7 @@ func (l *Lander) onto(ctx context.Context, to rundir.Landing) (lane string, err 
 	return lane, err
 }
 
-func (l *Lander) gated(ws, what string, err error) error {
-	if conflict, is := errors.AsType[*git.ConflictError](err); is {
-		return &GateError{WS: ws, Reason: fmt.Sprintf("%s: conflicts in %s", what, quoteAll(conflict.Paths))}
-	}
-	return err
-}
-
+// merge makes the merge commit of a lane in the scratch worktree.
 func (l *Lander) merge(ctx context.Context, to rundir.Landing) (string, error) {
 	if err := l.git.AddScratch(ctx, l.scratch(), to.From); err != nil {
 		return "", err
@@ -110,6 +96,14 @@ func (l *Lander) merge(ctx context.Context, to rundir.Landing) (string, error) {
 	return sha, err
 }
 
+func (l *Lander) gated(ws, what string, err error) error {
+	if conflict, is := errors.AsType[*git.ConflictError](err); is {
+		return &GateError{WS: ws, Reason: fmt.Sprintf("%s: conflicts in %s", what, quoteAll(conflict.Paths))}
+	}
+	return err
+}
+
+// forbidden is the first line of a patch that is added and may not be.
 func (l *Lander) forbidden(patch string) string {
 	if l.forbid == nil {
 		return ""
@@ -123,6 +117,7 @@ func (l *Lander) forbidden(patch string) string {
 	return ""
 }
 
+// inTheWay refuses a landing that would overwrite changes in the checkout of the base branch.
 func (l *Lander) inTheWay(ctx context.Context, landing []string) error {
 	checkout, err := l.checkout(ctx)
 	if err != nil || checkout == nil {
@@ -140,6 +135,7 @@ func (l *Lander) inTheWay(ctx context.Context, landing []string) error {
 	return nil
 }
 
+// test tries what is about to land, unless nothing would change.
 func (l *Lander) test(ctx context.Context, ws, from, to string) error {
 	if l.Test == "" || from == to {
 		return nil
@@ -150,6 +146,18 @@ func (l *Lander) test(ctx context.Context, ws, from, to string) error {
 		}
 	}
 	return l.runTest(ctx, ws)
+}
+
+// testIn is a test of one commit, in a scratch worktree for as long as that takes.
+func (l *Lander) testIn(ctx context.Context, ws, commit string) error {
+	if l.Test == "" {
+		return nil
+	}
+	err := l.git.AddScratch(ctx, l.scratch(), commit)
+	if err == nil {
+		err = l.runTest(ctx, ws)
+	}
+	return errors.Join(err, l.git.RemoveScratch(context.WithoutCancel(ctx), l.scratch()))
 }
 
 func (l *Lander) runTest(ctx context.Context, ws string) error {

@@ -12,12 +12,16 @@ import (
 	"fleet/roster/rundir"
 )
 
+// LandOptions say how workstreams are brought into the base branch.
 type LandOptions struct {
 	MergeCommit bool   // make a merge commit, rather than move the base branch forward
 	Test        string // shell command that must succeed on what is about to land
 	Forbid      string // regular expression that no added line may match
 }
 
+// Lander brings the commits of workstreams into the base branch, one at a time: tested
+// in a worktree of its own, and the branch moves only to what was tested. What was begun
+// and killed is finished, or forgotten, by the next one.
 type Lander struct {
 	*Fleet
 	LandOptions
@@ -29,6 +33,7 @@ type Lander struct {
 	forbid *regexp.Regexp
 }
 
+// GateError says why something doesn't land. The base branch is where it was.
 type GateError struct{ WS, Reason, Log string }
 
 func (e *GateError) Error() string {
@@ -39,6 +44,7 @@ func (e *GateError) Error() string {
 	return msg
 }
 
+// Lander opens the queue, which has one place, and settles what an earlier one left.
 func (f *Fleet) Lander(ctx context.Context, o LandOptions, said func(string, ...any)) (l *Lander, done func(), err error) {
 	l = &Lander{Fleet: f, LandOptions: o, Said: said, git: git.In(f.Run, f.Dir.Root)}
 	if l.places, err = l.git.Places(ctx); err != nil {
@@ -64,6 +70,7 @@ func (f *Fleet) Lander(ctx context.Context, o LandOptions, said func(string, ...
 	return l, done, nil
 }
 
+// findBase decides which branch is the base.
 func (l *Lander) findBase(ctx context.Context) error {
 	l.base = l.Dir.Config.Base
 	if l.base != "" {
@@ -82,10 +89,12 @@ func (l *Lander) findBase(ctx context.Context) error {
 	return nil
 }
 
+// scratch is the worktree in which what is about to land is made and tested.
 func (l *Lander) scratch() string {
 	return filepath.Join(l.Dir.Root, l.Dir.Config.WorktreeRoot, l.Dir.Slug()+"-land")
 }
 
+// Land brings one workstream into the base branch and returns the commit at which that is now.
 func (l *Lander) Land(ctx context.Context, ws string) (sha string, err error) {
 	var w roster.Workstream
 	err = l.Dir.View(ctx, func(s *roster.State) error {
@@ -119,6 +128,7 @@ func (l *Lander) Land(ctx context.Context, ws string) (sha string, err error) {
 	return begun.To, l.settle(context.WithoutCancel(ctx), begun)
 }
 
+// failed notes in the roster that a gate was closed. Refusals leave the row as it is.
 func (l *Lander) failed(ctx context.Context, ws string, err error) error {
 	if gate, closed := errors.AsType[*GateError](err); closed {
 		note := l.Dir.Update(context.WithoutCancel(ctx), func(s *roster.State) error { return s.FailToLand(ws, gate.Reason, gate.Log) })
@@ -127,6 +137,7 @@ func (l *Lander) failed(ctx context.Context, ws string, err error) error {
 	return err
 }
 
+// landInPlace marks a workstream of the main checkout, whose commits are on the branch already.
 func (l *Lander) landInPlace(ctx context.Context, w roster.Workstream) (string, error) {
 	status, err := l.git.Status(ctx)
 	if err != nil {

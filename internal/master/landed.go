@@ -11,38 +11,7 @@ import (
 	"fleet/roster/rundir"
 )
 
-func (l *Lander) resume(ctx context.Context) error {
-	if err := l.git.RemoveScratch(ctx, l.scratch()); err != nil {
-		return err
-	}
-	begun, err := l.Dir.Landing()
-	if err != nil || begun == nil {
-		return err
-	}
-	moved, err := l.git.Contains(ctx, git.BranchRef(begun.Base), begun.To)
-	if err != nil {
-		return err
-	}
-	if !moved {
-		return l.Dir.EndLanding()
-	}
-	l.Said("finishing the landing of %s, which was interrupted", begun.WS)
-	return l.settle(ctx, *begun)
-}
-
-func (l *Lander) checkout(ctx context.Context) (*git.Git, error) {
-	trees, err := l.git.Worktrees(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, t := range trees {
-		if t.Branch == l.base {
-			return git.In(l.Run, t.Path), nil
-		}
-	}
-	return nil, nil
-}
-
+// move moves the base branch to a tested commit, if it is where it was when that was made.
 func (l *Lander) move(ctx context.Context, to rundir.Landing) error {
 	if to.From == to.To {
 		return l.Dir.BeginLanding(to)
@@ -81,6 +50,21 @@ func (l *Lander) move(ctx context.Context, to rundir.Landing) error {
 	return nil
 }
 
+// checkout is the one that has the base branch checked out, nil if none has.
+func (l *Lander) checkout(ctx context.Context) (*git.Git, error) {
+	trees, err := l.git.Worktrees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range trees {
+		if t.Branch == l.base {
+			return git.In(l.Run, t.Path), nil
+		}
+	}
+	return nil, nil
+}
+
+// settle does what follows when the base branch has moved. It can be done again from the start.
 func (l *Lander) settle(ctx context.Context, done rundir.Landing) error {
 	change := (*roster.State).Land
 	if done.Revert {
@@ -110,6 +94,7 @@ func (l *Lander) settle(ctx context.Context, done rundir.Landing) error {
 	return l.Dir.EndLanding()
 }
 
+// clear removes the worktree and the branch of what has landed, once it is sure that the base branch has it all.
 func (l *Lander) clear(ctx context.Context, done rundir.Landing) error {
 	if done.Branch == "" {
 		return nil
@@ -132,6 +117,8 @@ func (l *Lander) clear(ctx context.Context, done rundir.Landing) error {
 	return l.git.DeleteBranch(ctx, done.Branch, done.Lane)
 }
 
+// rebaseOthers moves the lanes that are still in flight onto the new base. One that
+// meets a conflict is marked; one at work, or with changes, waits until it lands.
 func (l *Lander) rebaseOthers(ctx context.Context, done rundir.Landing) error {
 	var others []roster.Workstream
 	err := l.Dir.View(ctx, func(s *roster.State) error {
@@ -168,4 +155,24 @@ func (l *Lander) rebase(ctx context.Context, w roster.Workstream, onto string) e
 		return errors.New("its tree has changes that are not committed, or another branch")
 	}
 	return l.gated(w.ID, "rebase onto "+l.base, tree.Rebase(ctx, onto))
+}
+
+// resume finishes a landing whose branch has moved, and forgets one whose hasn't.
+func (l *Lander) resume(ctx context.Context) error {
+	if err := l.git.RemoveScratch(ctx, l.scratch()); err != nil {
+		return err
+	}
+	begun, err := l.Dir.Landing()
+	if err != nil || begun == nil {
+		return err
+	}
+	moved, err := l.git.Contains(ctx, git.BranchRef(begun.Base), begun.To)
+	if err != nil {
+		return err
+	}
+	if !moved {
+		return l.Dir.EndLanding()
+	}
+	l.Said("finishing the landing of %s, which was interrupted", begun.WS)
+	return l.settle(ctx, *begun)
 }
