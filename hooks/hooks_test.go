@@ -181,6 +181,8 @@ func TestNamesOfOneFile(t *testing.T) {
 
 // Bad input is denied with a reason and changes nothing (CF-64, CF-67, PAINS 82..86).
 func TestWriteCheckFailsClosed(t *testing.T) {
+	defer func(was time.Duration) { deadline = was }(deadline)
+	deadline = time.Minute // the race detector reads a huge input for seconds
 	const good = `{"tool_name":"Write","tool_input":{"file_path":"a.go"}}`
 	for _, c := range []struct {
 		name, stdin, want string
@@ -191,7 +193,7 @@ func TestWriteCheckFailsClosed(t *testing.T) {
 		{name: "not JSON", stdin: "garbage", want: "not the JSON"},
 		{name: "torn JSON", stdin: good[:20], want: "not the JSON"},
 		{name: "wrong types", stdin: `{"tool_name":7}`, want: "not the JSON"},
-		{name: "huge", stdin: `{"tool_name":"Write","x":"` + strings.Repeat("x", 50<<20) + `"}`, want: "larger than"},
+		{name: "huge", stdin: `{"tool_name":"Write","x":"` + strings.Repeat("x", maxInput) + `"}`, want: "larger than"},
 		{name: "no path", stdin: `{"tool_name":"Write","tool_input":{}}`, want: "names no file"},
 		{name: "unknown tool", stdin: `{"tool_name":"Teleport","tool_input":{"file_path":"a.go"}}`, want: "Teleport"},
 		{name: "NUL in a path", stdin: `{"tool_name":"Write","tool_input":{"file_path":"a\u0000b"}}`, want: "control characters"},
