@@ -77,16 +77,16 @@ func atRoot(ctx context.Context, f *master.Fleet, ws string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := git.In(proc.Run, cwd).Places(ctx); err != nil {
-		return err
-	}
 	w, err := f.Dir.Workstream(ctx, ws)
 	if err != nil {
 		return err
 	}
 	real, err := filepath.EvalSymlinks(cwd)
-	if err == nil && real != f.Dir.Root && real != f.Dir.Tree(&w) {
-		return roster.Usagef("%s is not the root of the checkout", cwd).Hinted("cd %s", f.Dir.Tree(&w))
+	if err != nil || real == f.Dir.Root || real == f.Dir.Tree(&w) {
+		return err
 	}
-	return err
+	if _, err := git.In(proc.Run, cwd).Places(ctx); err != nil {
+		return err
+	}
+	return roster.Usagef("%s is not the root of the checkout", cwd).Hinted("cd %s", f.Dir.Tree(&w))
 }
