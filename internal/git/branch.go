@@ -17,7 +17,7 @@ type Diff struct {
 
 // Diff compares a commit with where it parted from base.
 func (g *Git) Diff(ctx context.Context, base, head string) (Diff, error) {
-	out, err := g.git(ctx, "diff", "--no-renames", "--no-ext-diff", "--no-color", "--raw", "-z", "--patch", "--unified=0", base+"..."+head)
+	out, err := g.git(ctx, "diff", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--raw", "-z", "--patch", "--unified=0", base+"..."+head)
 	if err != nil {
 		return Diff{}, err
 	}
@@ -121,13 +121,18 @@ func (g *Git) MoveBranch(ctx context.Context, branch, from, to string) error {
 	return err
 }
 
-// FastForward moves the branch of the checkout, its index and its files to a
-// commit that descends from it. Changes of files that would be overwritten refuse it.
-func (g *Git) FastForward(ctx context.Context, to string) error {
-	return patiently(ctx, func() error {
-		_, err := g.git(ctx, "merge", "--ff-only", "--no-autostash", "--quiet", to)
+// FastForward moves the branch of the checkout, its index and its files from a commit to
+// one that descends from it. Files that would be overwritten refuse it, even ignored ones.
+func (g *Git) FastForward(ctx context.Context, from, to string) error {
+	err := patiently(ctx, func() error {
+		_, err := g.git(ctx, "merge", "--ff-only", "--no-autostash", "--no-overwrite-ignore", "--quiet", to)
 		return err
 	})
+	if err != nil { // a hook can refuse the branch when the files are there already
+		_, back := g.git(ctx, "read-tree", "-m", "-u", to, from)
+		err = errors.Join(err, back)
+	}
+	return err
 }
 
 // DeleteBranch deletes a branch, if it still is at a commit.

@@ -127,7 +127,11 @@ func (l *Lander) inTheWay(ctx context.Context, landing []string) error {
 	if err != nil {
 		return err
 	}
-	lost := slices.DeleteFunc(status.Paths(), func(p string) bool { return !slices.Contains(landing, p) })
+	lost := slices.DeleteFunc(status.Paths(), func(dirty string) bool {
+		return !slices.ContainsFunc(landing, func(p string) bool {
+			return p == dirty || strings.HasPrefix(p, dirty+"/") || strings.HasPrefix(dirty, p+"/")
+		})
+	})
 	if len(lost) > 0 {
 		return roster.Refusef("the checkout of %s has changes that landing would overwrite: %s", l.base, quoteAll(lost)).
 			Hinted("commit them, or put them away")

@@ -42,7 +42,7 @@ func (l *Lander) move(ctx context.Context, to rundir.Landing) error {
 	if checkout == nil {
 		err = l.git.MoveBranch(ctx, l.base, to.From, to.To)
 	} else {
-		err = checkout.FastForward(ctx, to.To)
+		err = checkout.FastForward(ctx, to.From, to.To)
 	}
 	if err != nil {
 		return errors.Join(err, l.Dir.EndLanding())

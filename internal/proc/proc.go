@@ -100,7 +100,11 @@ func exitCode(err error) int {
 	return -1
 }
 
+// firstLine is the first line of a text, with the one that it announces by a colon.
 func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
+	line, rest, _ := strings.Cut(s, "\n")
+	if next := strings.TrimSpace(rest); strings.HasSuffix(line, ":") && next != "" {
+		line += " " + firstLine(next)
+	}
 	return line
 }
