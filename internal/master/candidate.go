@@ -139,32 +139,12 @@ func (l *Lander) inTheWay(ctx context.Context, landing []string) error {
 	return nil
 }
 
-// test tries what is about to land, unless nothing would change.
-func (l *Lander) test(ctx context.Context, ws, from, to string) error {
-	if l.Test == "" || from == to {
-		return nil
+// test tries what is about to land: whether it can be checked out, then the run's own test. The checkout
+// is a fresh one, since hooks may leave more in a tree than they commit.
+func (l *Lander) test(ctx context.Context, ws, commit string) error {
+	if err := l.git.AddScratch(ctx, l.scratch(), commit); err != nil || l.Test == "" {
+		return err
 	}
-	if !l.MergeCommit {
-		if err := l.git.AddScratch(ctx, l.scratch(), to); err != nil {
-			return err
-		}
-	}
-	return l.runTest(ctx, ws)
-}
-
-// testIn is a test of one commit, in a scratch worktree for as long as that takes.
-func (l *Lander) testIn(ctx context.Context, ws, commit string) error {
-	if l.Test == "" {
-		return nil
-	}
-	err := l.git.AddScratch(ctx, l.scratch(), commit)
-	if err == nil {
-		err = l.runTest(ctx, ws)
-	}
-	return errors.Join(err, l.git.RemoveScratch(context.WithoutCancel(ctx), l.scratch()))
-}
-
-func (l *Lander) runTest(ctx context.Context, ws string) error {
 	if err := l.furnish(ctx, l.scratch()); err != nil {
 		return err
 	}

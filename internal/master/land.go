@@ -55,9 +55,15 @@ func (f *Fleet) Lander(ctx context.Context, o LandOptions, said func(string, ...
 			return nil, nil, roster.Usagef("forbidden pattern: %v", err)
 		}
 	}
-	done, err = rundir.LockFile(ctx, filepath.Join(l.places.Common, "fleet-land.lock"))
+	unlock, err := rundir.LockFile(ctx, filepath.Join(l.places.Common, "fleet-land.lock"))
 	if err != nil {
 		return nil, nil, err
+	}
+	done = func() {
+		if err := l.git.RemoveScratch(context.WithoutCancel(ctx), l.scratch()); err != nil {
+			l.Said("note: %v", err)
+		}
+		unlock()
 	}
 	if err := errors.Join(l.findBase(ctx), l.git.Exclude(ctx, "/"+f.Dir.Config.WorktreeRoot+"/")); err != nil {
 		done()
@@ -115,13 +121,12 @@ func (l *Lander) Land(ctx context.Context, ws string) (sha string, err error) {
 		return l.landInPlace(ctx, w)
 	}
 	begun, err := l.candidate(ctx, w)
-	if err == nil {
-		err = l.test(ctx, ws, begun.From, begun.To)
+	if err == nil && begun.From != begun.To {
+		err = l.test(ctx, ws, begun.To)
 	}
 	if err == nil {
 		err = l.move(ctx, begun)
 	}
-	err = errors.Join(err, l.git.RemoveScratch(context.WithoutCancel(ctx), l.scratch()))
 	if err != nil {
 		return "", l.failed(ctx, ws, err)
 	}
@@ -159,8 +164,10 @@ func (l *Lander) landInPlace(ctx context.Context, w roster.Workstream) (string, 
 	if len(own) > 0 {
 		l.Said("note: files of %s are not committed, and don't land: %s", w.ID, quoteAll(own))
 	}
-	if err := l.testIn(ctx, w.ID, status.Head); err != nil {
-		return "", l.failed(ctx, w.ID, err)
+	if l.Test != "" {
+		if err := l.test(ctx, w.ID, status.Head); err != nil {
+			return "", l.failed(ctx, w.ID, err)
+		}
 	}
 	landing := roster.Landing{Base: l.base, From: status.Head, To: status.Head}
 	return status.Head, l.Dir.Update(ctx, func(s *roster.State) error { return s.Land(w.ID, landing) })

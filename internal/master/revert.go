@@ -2,7 +2,6 @@ package master
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"fleet/internal/git"
@@ -27,13 +26,12 @@ func (l *Lander) Revert(ctx context.Context, ws string) (sha string, err error) 
 		return "", roster.Dataf("%s has landed no commit, so there is nothing to revert", ws)
 	}
 	begun, err := l.undo(ctx, ws, commits)
-	if err == nil && l.Test != "" {
-		err = l.runTest(ctx, ws)
+	if err == nil {
+		err = l.test(ctx, ws, begun.To)
 	}
 	if err == nil {
 		err = l.move(ctx, begun)
 	}
-	err = errors.Join(err, l.git.RemoveScratch(context.WithoutCancel(ctx), l.scratch()))
 	if err != nil {
 		return "", err
 	}
