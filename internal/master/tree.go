@@ -1,7 +1,6 @@
 package master
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +56,10 @@ func (f *Fleet) makeTree(ctx context.Context, p Plan) error {
 		return err
 	}
 	defer unlock()
-	base := cmp.Or(f.Dir.Config.Base, "HEAD")
+	base := "HEAD"
+	if f.Dir.Config.Base != "" {
+		base = git.BranchRef(f.Dir.Config.Base)
+	}
 	from, found, err := g.Commit(ctx, base)
 	if err == nil && !found {
 		err = roster.Refusef("a worktree can't start from %s, which is no commit", base).Hinted("make a first commit, or see FLEET_BASE in fleet.env")
