@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"fleet/internal/proc"
+	"fleet/roster"
 )
 
 // CommitOnly commits the present content of some paths, and nothing else that is
@@ -151,8 +152,17 @@ func patiently(ctx context.Context, do func() error) error {
 	}
 }
 
-// Underway names the operation that the checkout is in the middle of, such as a merge or a rebase; empty if none.
-func (g *Git) Underway(p Places) string {
+// Idle refuses a checkout that is in the middle of an operation, such as a merge or a rebase.
+func (g *Git) Idle(ctx context.Context) error {
+	p, err := g.Places(ctx)
+	if err != nil {
+		return err
+	}
+	return p.Idle()
+}
+
+// Idle is the Idle of a checkout whose places are known.
+func (p Places) Idle() error {
 	for _, sign := range [][2]string{
 		{"MERGE_HEAD", "merge"},
 		{"rebase-merge", "rebase"},
@@ -161,10 +171,10 @@ func (g *Git) Underway(p Places) string {
 		{"REVERT_HEAD", "revert"},
 	} {
 		if _, err := os.Lstat(filepath.Join(p.GitDir, sign[0])); err == nil {
-			return sign[1]
+			return roster.Refusef("a %s is in progress in %s", sign[1], p.Root).Hinted("end it first: git %s --abort, or --continue", sign[1])
 		}
 	}
-	return ""
+	return nil
 }
 
 // HasCommitHooks reports whether the repository runs programs of its own around a commit.

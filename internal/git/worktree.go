@@ -15,7 +15,7 @@ import (
 type Worktree struct {
 	Path   string
 	Head   string // the commit that is checked out
-	Branch string // empty when HEAD is detached
+	Branch string // also one that is being rebased; empty when HEAD is detached otherwise
 }
 
 // Worktrees lists the checkouts of the repository, the main one first.
@@ -36,7 +36,30 @@ func (g *Git) Worktrees(ctx context.Context) ([]Worktree, error) {
 			all[len(all)-1].Branch = strings.TrimPrefix(value, "refs/heads/")
 		}
 	}
-	return all, nil
+	here, err := g.Places(ctx)
+	for i := range all {
+		if all[i].Path == here.GitDir { // how git calls the main checkout whose git dir is elsewhere
+			all[i].Path = here.Root
+		}
+		if all[i].Branch == "" {
+			all[i].Branch = In(g.run, all[i].Path).rebased(ctx)
+		}
+	}
+	return all, err
+}
+
+// rebased is the branch that is being rebased in the checkout; empty if none is.
+func (g *Git) rebased(ctx context.Context) string {
+	p, err := g.Places(ctx)
+	if err != nil {
+		return "" // bare, or gone
+	}
+	for _, by := range []string{"rebase-merge", "rebase-apply"} {
+		if name, err := os.ReadFile(filepath.Join(p.GitDir, by, "head-name")); err == nil {
+			return strings.TrimPrefix(strings.TrimSpace(string(name)), BranchRef(""))
+		}
+	}
+	return ""
 }
 
 // Commit is the commit that a revision names, or false if it names none.

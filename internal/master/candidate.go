@@ -51,6 +51,9 @@ func (l *Lander) clean(ctx context.Context, to rundir.Landing) (base, lane strin
 		return "", "", roster.Dataf("%s has no worktree: %s is gone", to.WS, to.Tree)
 	}
 	tree := git.In(l.Run, to.Tree)
+	if err := tree.Idle(ctx); err != nil {
+		return "", "", err
+	}
 	status, err := tree.Status(ctx)
 	switch {
 	case err != nil:
@@ -60,13 +63,26 @@ func (l *Lander) clean(ctx context.Context, to rundir.Landing) (base, lane strin
 			Hinted("fleet commit %s -m \"…\"", to.WS)
 	case status.Branch != to.Branch:
 		return "", "", roster.Refusef("%s is not on its branch %s but on %q", to.Tree, to.Branch, status.Branch).
-			Hinted("look for an unfinished rebase there, or: git switch %s", to.Branch)
+			Hinted("git switch %s", to.Branch)
 	}
-	base, found, err := l.git.Commit(ctx, git.BranchRef(l.base))
-	if err == nil && !found {
-		err = roster.Dataf("the base branch %s does not exist", l.base)
-	}
+	base, err = l.tip(ctx)
 	return base, status.Head, err
+}
+
+// tip is the commit of the base branch, which may not be in the middle of anything.
+func (l *Lander) tip(ctx context.Context) (string, error) {
+	checkout, err := l.checkout(ctx)
+	if err == nil && checkout != nil {
+		err = checkout.Idle(ctx)
+	}
+	if err != nil {
+		return "", err
+	}
+	sha, found, err := l.git.Commit(ctx, git.BranchRef(l.base))
+	if err == nil && !found {
+		err = roster.Dataf("the base branch %s has no commit", l.base)
+	}
+	return sha, err
 }
 
 // onto makes a lane descend from the base, if it doesn't.

@@ -73,8 +73,8 @@ type commit struct {
 
 // look finds out what there is to commit, and refuses what can't be.
 func (c *commit) look(ctx context.Context) error {
-	if what := c.git.Underway(c.places); what != "" {
-		return roster.Refusef("a %s is in progress in %s", what, c.places.Root).Hinted("end it first: git %s --abort, or --continue", what)
+	if err := c.places.Idle(); err != nil {
+		return err
 	}
 	status, err := c.git.Status(ctx)
 	if err != nil {

@@ -31,9 +31,9 @@ func (f Foreseen) String() string {
 // Foresee merges workstreams one after the other without touching a branch or a
 // checkout, and tells what each would meet.
 func (l *Lander) Foresee(ctx context.Context, ids []string) ([]Foreseen, error) {
-	base, found, err := l.git.Commit(ctx, git.BranchRef(l.base))
-	if err != nil || !found {
-		return nil, errors.Join(err, roster.Dataf("the base branch %s does not exist", l.base))
+	base, err := l.tip(ctx)
+	if err != nil {
+		return nil, err
 	}
 	var all []Foreseen
 	for _, id := range ids {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -94,7 +95,18 @@ func (l *Lander) whyKeep(ctx context.Context, w roster.Workstream, known bool, t
 	case w.Status != roster.Landed:
 		return fmt.Sprintf("%s is %s, and has not landed", w.ID, w.Status), nil
 	}
-	status, err := git.In(l.Run, t.Path).Status(ctx)
+	tree := git.In(l.Run, t.Path)
+	places, err := tree.Places(ctx)
+	if err == nil {
+		err = places.Idle()
+	}
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(filepath.Join(places.GitDir, "modules")); err == nil {
+		return "the commits of its submodules may be nowhere else", nil
+	}
+	status, err := tree.Status(ctx)
 	if err != nil {
 		return "", err
 	}

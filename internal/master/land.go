@@ -158,8 +158,13 @@ func (l *Lander) landInPlace(ctx context.Context, w roster.Workstream) (string, 
 		return "", err
 	case len(nobodys) > 0:
 		return "", &UnownedError{w.ID, nobodys}
-	case status.Head == "":
-		return "", roster.Refusef("%s has no commit yet", l.Dir.Root)
+	}
+	base, err := l.tip(ctx)
+	if err != nil {
+		return "", err
+	}
+	if base != status.Head {
+		return "", roster.Refusef("%s is not at the commit of %s, on which it would land", l.Dir.Root, l.base).Hinted("git switch %s there, or see FLEET_BASE in fleet.env", l.base)
 	}
 	if len(own) > 0 {
 		l.Said("note: files of %s are not committed, and don't land: %s", w.ID, quoteAll(own))

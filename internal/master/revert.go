@@ -42,7 +42,7 @@ func (l *Lander) Revert(ctx context.Context, ws string) (sha string, err error) 
 func (l *Lander) undo(ctx context.Context, ws string, commits []string) (rundir.Landing, error) {
 	to := rundir.Landing{WS: ws, Base: l.base, Revert: true}
 	var err error
-	if to.From, _, err = l.git.Commit(ctx, git.BranchRef(l.base)); err != nil {
+	if to.From, err = l.tip(ctx); err != nil {
 		return to, err
 	}
 	if err := l.git.AddScratch(ctx, l.scratch(), to.From); err != nil {
