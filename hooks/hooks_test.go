@@ -522,6 +522,10 @@ func TestTurn(t *testing.T) {
 	w.hook("WS01", "user-prompt-submit", map[string]any{"prompt": "more"})
 	w.hook("WS01", "stop-failure", map[string]any{"error": "rate_limit", "last_assistant_message": "You've hit your limit · resets 6:02pm"})
 	status(roster.Blocked)
+	w.hook("WS01", "user-prompt-submit", map[string]any{"prompt": "again"})
+	status(roster.Working)
+	w.hook("WS01", "stop-failure", map[string]any{"error": "authentication_failed"}) // CFN-76: whenever it happens, not only after the start
+	status(roster.Blocked)
 }
 
 func FuzzInput(f *testing.F) {

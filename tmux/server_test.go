@@ -16,7 +16,8 @@ import (
 	"fleet/internal/proc"
 )
 
-// T14, and what -L would take for a path.
+// T14, and what -L would take for a path. CFN-72 by intent: such a name is refused where
+// upstream folds it, for two names could become one.
 func TestNewRefusesNames(t *testing.T) {
 	for _, name := range []string{"", "a.b", "a:b", "a b", "../a", "ü", "a\n"} {
 		if _, err := New(proc.Run, name, ""); err == nil {

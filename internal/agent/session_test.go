@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,6 +110,16 @@ func TestOutcome(t *testing.T) {
 	s, _ := read(t, result(`"subtype":"success","result":"done"`))
 	if o := s.Outcome(1, false); o.OK || o.Kind != roster.ErrAgent {
 		t.Errorf("a program that fails after a result that says success: %+v", o)
+	}
+}
+
+// CFN-73: what marks the session of a master doesn't reach its workers.
+func TestWorkerIsASessionOfItsOwn(t *testing.T) {
+	for _, b := range Brains() {
+		unset := b.Command("/fleet", Job{}).Unset
+		if !slices.Contains(unset, "TMUX") || b.Program == "claude" != slices.Contains(unset, "CLAUDECODE") {
+			t.Errorf("%s starts without %v", b.Name, unset)
+		}
 	}
 }
 
