@@ -17,27 +17,38 @@ type Diff struct {
 
 // Diff compares a commit with where it parted from base.
 func (g *Git) Diff(ctx context.Context, base, head string) (Diff, error) {
-	out, err := g.git(ctx, "diff", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--raw", "-z", "--patch", "--unified=0", base+"..."+head)
+	out, err := g.git(ctx, append([]string{"diff", base + "..." + head}, diffFormat...)...)
 	if err != nil {
 		return Diff{}, err
 	}
-	var d Diff
+	return parseDiff(out)
+}
+
+// Made is the commit at the checkout's head, and what it adds to its first parent.
+func (g *Git) Made(ctx context.Context) (sha string, d Diff, err error) {
+	out, err := g.git(ctx, append([]string{"show", "--diff-merges=first-parent", "--format=%H%x00"}, diffFormat...)...)
+	if err != nil {
+		return "", d, err
+	}
+	sha, out, _ = strings.Cut(out, "\x00")
+	d, err = parseDiff(strings.TrimLeft(out, "\x00\n"))
+	return sha, d, err
+}
+
+var diffFormat = []string{"--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--raw", "-z", "--patch", "--unified=0"}
+
+func parseDiff(out string) (d Diff, err error) {
 	for strings.HasPrefix(out, ":") { // ":modes and blobs" NUL path NUL, then the patch after an empty record
 		_, rest, _ := strings.Cut(out, "\x00")
 		path, rest, ok := strings.Cut(rest, "\x00")
 		if !ok {
-			return Diff{}, fmt.Errorf("git diff --raw ended in the middle of a record")
+			return d, fmt.Errorf("git diff --raw ended in the middle of a record")
 		}
 		d.Paths = append(d.Paths, path)
 		out = rest
 	}
 	d.Patch = strings.TrimPrefix(out, "\x00")
 	return d, nil
-}
-
-// MergeBase is the commit where two parted.
-func (g *Git) MergeBase(ctx context.Context, a, b string) (string, error) {
-	return g.git(ctx, "merge-base", a, b)
 }
 
 // Contains reports whether a commit is in the history of another.
@@ -138,6 +149,13 @@ func (g *Git) FastForward(ctx context.Context, from, to string) error {
 // DeleteBranch deletes a branch, if it still is at a commit.
 func (g *Git) DeleteBranch(ctx context.Context, branch, at string) error {
 	_, err := g.git(ctx, "update-ref", "-d", BranchRef(branch), at)
+	return err
+}
+
+// DeleteMerged deletes a branch, if it still is at a commit, and the base branch, which has that, where it was seen.
+func (g *Git) DeleteMerged(ctx context.Context, branch, at, base, baseAt string) error {
+	input := fmt.Sprintf("verify %s %s\ndelete %s %s\n", BranchRef(base), baseAt, BranchRef(branch), at)
+	_, err := g.feed(ctx, []byte(input), "update-ref", "--stdin")
 	return err
 }
 

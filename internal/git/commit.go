@@ -152,17 +152,9 @@ func patiently(ctx context.Context, do func() error) error {
 	}
 }
 
-// Idle refuses a checkout that is in the middle of an operation, such as a merge or a rebase.
-func (g *Git) Idle(ctx context.Context) error {
-	p, err := g.Places(ctx)
-	if err != nil {
-		return err
-	}
-	return p.Idle()
-}
-
-// Idle is the Idle of a checkout whose places are known.
-func (p Places) Idle() error {
+// Idle refuses a checkout, by its root, that is in the middle of an operation, such as a merge or a rebase.
+func Idle(root string) error {
+	dir := gitDir(root)
 	for _, sign := range [][2]string{
 		{"MERGE_HEAD", "merge"},
 		{"rebase-merge", "rebase"},
@@ -170,16 +162,16 @@ func (p Places) Idle() error {
 		{"CHERRY_PICK_HEAD", "cherry-pick"},
 		{"REVERT_HEAD", "revert"},
 	} {
-		if _, err := os.Lstat(filepath.Join(p.GitDir, sign[0])); err == nil {
-			return roster.Refusef("a %s is in progress in %s", sign[1], p.Root).Hinted("end it first: git %s --abort, or --continue", sign[1])
+		if _, err := os.Lstat(filepath.Join(dir, sign[0])); err == nil {
+			return roster.Refusef("a %s is in progress in %s", sign[1], root).Hinted("end it first: git %s --abort, or --continue", sign[1])
 		}
 	}
 	return nil
 }
 
 // HasCommitHooks reports whether the repository runs programs of its own around a commit.
-func (g *Git) HasCommitHooks(p Places) bool {
-	for _, name := range []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"} {
+func (p Places) HasCommitHooks() bool {
+	for _, name := range []string{"pre-commit", "pre-merge-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-merge"} {
 		if info, err := os.Stat(filepath.Join(p.Hooks, name)); err == nil && info.Mode()&0o111 != 0 {
 			return true
 		}

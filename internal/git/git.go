@@ -50,6 +50,20 @@ func (g *Git) Places(ctx context.Context) (Places, error) {
 	return Places{Root: lines[0], GitDir: lines[1], Common: lines[2], Hooks: lines[3]}, nil
 }
 
+// gitDir is the git dir of the checkout at a root: what is called .git there, or what that file names.
+func gitDir(root string) string {
+	dir := filepath.Join(root, ".git")
+	text, err := os.ReadFile(dir)
+	if err != nil { // it is the directory
+		return dir
+	}
+	dir = strings.TrimSpace(strings.TrimPrefix(string(text), "gitdir:"))
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(root, dir)
+	}
+	return dir
+}
+
 // MainRoot is the root of the main checkout, also when asked from a linked
 // worktree. Where there is no main one, the repository being bare, it is the checkout that was asked.
 func (g *Git) MainRoot(ctx context.Context) (string, error) {
@@ -69,11 +83,7 @@ func (g *Git) MainRoot(ctx context.Context) (string, error) {
 }
 
 // Exclude keeps a path out of git's sight in every worktree, by .git/info/exclude, once.
-func (g *Git) Exclude(ctx context.Context, pattern string) error {
-	p, err := g.Places(ctx)
-	if err != nil {
-		return err
-	}
+func (p Places) Exclude(pattern string) error {
 	path := filepath.Join(p.Common, "info", "exclude")
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

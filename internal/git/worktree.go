@@ -36,26 +36,23 @@ func (g *Git) Worktrees(ctx context.Context) ([]Worktree, error) {
 			all[len(all)-1].Branch = strings.TrimPrefix(value, "refs/heads/")
 		}
 	}
-	here, err := g.Places(ctx)
-	for i := range all {
-		if all[i].Path == here.GitDir { // how git calls the main checkout whose git dir is elsewhere
-			all[i].Path = here.Root
+	own := gitDir(g.dir)
+	for i, t := range all {
+		if t.Path == own { // how git calls the main checkout whose git dir is elsewhere
+			all[i].Path = g.dir
 		}
-		if all[i].Branch == "" {
-			all[i].Branch = In(g.run, all[i].Path).rebased(ctx)
+		if t.Branch == "" {
+			all[i].Branch = rebased(all[i].Path)
 		}
 	}
-	return all, err
+	return all, nil
 }
 
-// rebased is the branch that is being rebased in the checkout; empty if none is.
-func (g *Git) rebased(ctx context.Context) string {
-	p, err := g.Places(ctx)
-	if err != nil {
-		return "" // bare, or gone
-	}
+// rebased is the branch that is being rebased in a checkout; empty if none is.
+func rebased(root string) string {
+	dir := gitDir(root)
 	for _, by := range []string{"rebase-merge", "rebase-apply"} {
-		if name, err := os.ReadFile(filepath.Join(p.GitDir, by, "head-name")); err == nil {
+		if name, err := os.ReadFile(filepath.Join(dir, by, "head-name")); err == nil {
 			return strings.TrimPrefix(strings.TrimSpace(string(name)), BranchRef(""))
 		}
 	}

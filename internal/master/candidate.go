@@ -15,80 +15,61 @@ import (
 	"fleet/roster/rundir"
 )
 
-// candidate makes what will be the base branch, in the scratch worktree.
-func (l *Lander) candidate(ctx context.Context, w roster.Workstream) (rundir.Landing, error) {
-	to := rundir.Landing{WS: w.ID, Base: l.base, Branch: w.Branch(), Tree: l.Dir.Tree(&w)}
-	var err error
-	if to.From, to.Lane, err = l.clean(ctx, to); err != nil {
+// candidate makes what will be the base branch: of a merge commit, in the scratch worktree.
+func (l *Lander) candidate(ctx context.Context, w roster.Workstream) (to rundir.Landing, err error) {
+	to = rundir.Landing{WS: w.ID, Branch: w.Branch(), Tree: l.Dir.Tree(&w)}
+	if to.Lane, err = l.clean(ctx, to); err != nil {
 		return to, err
 	}
-	if !l.MergeCommit {
-		if to.Lane, err = l.onto(ctx, to); err != nil {
-			return to, err
+	from, dirty, err := l.look(ctx)
+	if err != nil {
+		return to, err
+	}
+	to.From, to.Base = from, l.base
+	var diff git.Diff
+	if l.MergeCommit {
+		to.To, diff, err = l.merge(ctx, to)
+	} else {
+		to.Lane, err = l.onto(ctx, to)
+		to.To = to.Lane
+		if err == nil && (l.forbid != nil || len(dirty) > 0) {
+			diff, err = l.git.Diff(ctx, to.From, to.To)
 		}
 	}
-	diff, err := l.git.Diff(ctx, to.From, to.Lane)
 	if err != nil {
 		return to, err
 	}
 	if line := l.forbidden(diff.Patch); line != "" {
 		return to, &GateError{WS: w.ID, Reason: fmt.Sprintf("it adds a forbidden line: %.80q", line)}
 	}
-	if err := l.inTheWay(ctx, diff.Paths); err != nil {
-		return to, err
-	}
-	if !l.MergeCommit {
-		to.To = to.Lane
-		return to, nil
-	}
-	to.To, err = l.merge(ctx, to)
-	return to, err
+	return to, l.inTheWay(dirty, diff.Paths)
 }
 
-// clean refuses a worktree whose work is not committed whole on its own branch.
-func (l *Lander) clean(ctx context.Context, to rundir.Landing) (base, lane string, err error) {
+// clean refuses a worktree whose work is not committed whole on its own branch, whose commit it returns.
+func (l *Lander) clean(ctx context.Context, to rundir.Landing) (lane string, err error) {
 	if _, err := os.Stat(to.Tree); err != nil {
-		return "", "", roster.Dataf("%s has no worktree: %s is gone", to.WS, to.Tree)
+		return "", roster.Dataf("%s has no worktree: %s is gone", to.WS, to.Tree)
 	}
-	tree := git.In(l.Run, to.Tree)
-	if err := tree.Idle(ctx); err != nil {
-		return "", "", err
-	}
-	status, err := tree.Status(ctx)
-	switch {
-	case err != nil:
-		return "", "", err
-	case len(status.Changes) > 0:
-		return "", "", roster.Refusef("%s has changes that are not committed: %s", to.Tree, quoteAll(status.Paths())).
-			Hinted("fleet commit %s -m \"…\"", to.WS)
-	case status.Branch != to.Branch:
-		return "", "", roster.Refusef("%s is not on its branch %s but on %q", to.Tree, to.Branch, status.Branch).
-			Hinted("git switch %s", to.Branch)
-	}
-	base, err = l.tip(ctx)
-	return base, status.Head, err
-}
-
-// tip is the commit of the base branch, which may not be in the middle of anything.
-func (l *Lander) tip(ctx context.Context) (string, error) {
-	checkout, err := l.checkout(ctx)
-	if err == nil && checkout != nil {
-		err = checkout.Idle(ctx)
-	}
-	if err != nil {
+	if err := git.Idle(to.Tree); err != nil {
 		return "", err
 	}
-	sha, found, err := l.git.Commit(ctx, git.BranchRef(l.base))
-	if err == nil && !found {
-		err = roster.Dataf("the base branch %s has no commit", l.base)
+	status, err := git.In(l.Run, to.Tree).Status(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case len(status.Changes) > 0:
+		return "", roster.Refusef("%s has changes that are not committed: %s", to.Tree, quoteAll(status.Paths())).
+			Hinted("fleet commit %s -m \"…\"", to.WS)
+	case status.Branch != to.Branch:
+		return "", roster.Refusef("%s is not on its branch %s but on %q", to.Tree, to.Branch, status.Branch).
+			Hinted("git switch %s", to.Branch)
 	}
-	return sha, err
+	return status.Head, nil
 }
 
 // onto makes a lane descend from the base, if it doesn't.
 func (l *Lander) onto(ctx context.Context, to rundir.Landing) (lane string, err error) {
-	parted, err := l.git.MergeBase(ctx, to.From, to.Lane)
-	if err != nil || parted == to.From {
+	if has, err := l.git.Contains(ctx, to.Lane, to.From); err != nil || has {
 		return to.Lane, err
 	}
 	tree := git.In(l.Run, to.Tree)
@@ -100,16 +81,15 @@ func (l *Lander) onto(ctx context.Context, to rundir.Landing) (lane string, err 
 }
 
 // merge makes the merge commit of a lane in the scratch worktree.
-func (l *Lander) merge(ctx context.Context, to rundir.Landing) (string, error) {
+func (l *Lander) merge(ctx context.Context, to rundir.Landing) (sha string, d git.Diff, err error) {
 	if err := l.git.AddScratch(ctx, l.scratch(), to.From); err != nil {
-		return "", err
+		return "", d, err
 	}
 	scratch := git.In(l.Run, l.scratch())
 	if err := scratch.Merge(ctx, to.Lane, "merge: "+to.Branch); err != nil {
-		return "", l.gated(to.WS, "merge with "+l.base, err)
+		return "", d, l.gated(to.WS, "merge with "+l.base, err)
 	}
-	sha, _, err := scratch.Commit(ctx, "HEAD")
-	return sha, err
+	return scratch.Made(ctx)
 }
 
 func (l *Lander) gated(ws, what string, err error) error {
@@ -134,16 +114,8 @@ func (l *Lander) forbidden(patch string) string {
 }
 
 // inTheWay refuses a landing that would overwrite changes in the checkout of the base branch.
-func (l *Lander) inTheWay(ctx context.Context, landing []string) error {
-	checkout, err := l.checkout(ctx)
-	if err != nil || checkout == nil {
-		return err
-	}
-	status, err := checkout.Status(ctx)
-	if err != nil {
-		return err
-	}
-	lost := slices.DeleteFunc(status.Paths(), func(dirty string) bool {
+func (l *Lander) inTheWay(dirty, landing []string) error {
+	lost := slices.DeleteFunc(dirty, func(dirty string) bool {
 		return !slices.ContainsFunc(landing, func(p string) bool {
 			return p == dirty || strings.HasPrefix(p, dirty+"/") || strings.HasPrefix(dirty, p+"/")
 		})
@@ -155,11 +127,25 @@ func (l *Lander) inTheWay(ctx context.Context, landing []string) error {
 	return nil
 }
 
-// test tries what is about to land: whether it can be checked out, then the run's own test. The checkout
-// is a fresh one, since hooks may leave more in a tree than they commit.
+// test tries what is about to land: whether it can be checked out, then the run's own test.
 func (l *Lander) test(ctx context.Context, ws, commit string) error {
-	if err := l.git.AddScratch(ctx, l.scratch(), commit); err != nil || l.Test == "" {
+	if err := l.git.AddScratch(ctx, l.scratch(), commit); err != nil {
 		return err
+	}
+	return l.runTest(ctx, ws)
+}
+
+// testMade is the test of what was made in the scratch worktree. Hooks may leave more in a tree than they commit.
+func (l *Lander) testMade(ctx context.Context, ws, commit string) error {
+	if l.places.HasCommitHooks() {
+		return l.test(ctx, ws, commit)
+	}
+	return l.runTest(ctx, ws)
+}
+
+func (l *Lander) runTest(ctx context.Context, ws string) error {
+	if l.Test == "" {
+		return nil
 	}
 	if err := l.furnish(ctx, l.scratch()); err != nil {
 		return err

@@ -73,7 +73,7 @@ type commit struct {
 
 // look finds out what there is to commit, and refuses what can't be.
 func (c *commit) look(ctx context.Context) error {
-	if err := c.places.Idle(); err != nil {
+	if err := git.Idle(c.places.Root); err != nil {
 		return err
 	}
 	status, err := c.git.Status(ctx)
@@ -158,7 +158,7 @@ func (c *commit) verify(ctx context.Context, sha string) error {
 // afterHooks settles what the commit hooks of the repository have left: files that they
 // rewrote are in the commit, and the index must say so, too. Other workers' changes must be where they were.
 func (c *commit) afterHooks(ctx context.Context) error {
-	if !c.git.HasCommitHooks(c.places) {
+	if !c.places.HasCommitHooks() {
 		return nil
 	}
 	if err := c.git.Unstage(ctx, git.Paths(c.own)); err != nil {

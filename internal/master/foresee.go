@@ -31,7 +31,7 @@ func (f Foreseen) String() string {
 // Foresee merges workstreams one after the other without touching a branch or a
 // checkout, and tells what each would meet.
 func (l *Lander) Foresee(ctx context.Context, ids []string) ([]Foreseen, error) {
-	base, err := l.tip(ctx)
+	base, _, err := l.look(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,9 @@ func (l *Lander) Leftovers(ctx context.Context) ([]Leftover, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, _, err := l.look(ctx); l.base == "" { // nothing else that is wrong with it matters here
+		return nil, err
+	}
 	trees, err := l.git.Worktrees(ctx)
 	if err != nil {
 		return nil, err
@@ -98,7 +101,7 @@ func (l *Lander) whyKeep(ctx context.Context, w roster.Workstream, known bool, t
 	tree := git.In(l.Run, t.Path)
 	places, err := tree.Places(ctx)
 	if err == nil {
-		err = places.Idle()
+		err = git.Idle(places.Root)
 	}
 	if err != nil {
 		return "", err

@@ -1,11 +1,11 @@
 package master
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
 	"regexp"
-	"slices"
 
 	"fleet/internal/git"
 	"fleet/roster"
@@ -65,34 +65,64 @@ func (f *Fleet) Lander(ctx context.Context, o LandOptions, said func(string, ...
 		}
 		unlock()
 	}
-	if err := errors.Join(l.findBase(ctx), l.git.Exclude(ctx, "/"+f.Dir.Config.WorktreeRoot+"/")); err != nil {
-		done()
-		return nil, nil, err
-	}
-	if err := l.resume(ctx); err != nil {
+	if err := errors.Join(l.places.Exclude("/"+f.Dir.Config.WorktreeRoot+"/"), l.resume(ctx)); err != nil {
 		done()
 		return nil, nil, err
 	}
 	return l, done, nil
 }
 
-// findBase decides which branch is the base.
-func (l *Lander) findBase(ctx context.Context) error {
-	l.base = l.Dir.Config.Base
-	if l.base != "" {
-		return nil
-	}
-	trees, err := l.git.Worktrees(ctx)
+// look decides which branch is the base. It tells at which commit that is, and what is not committed where it is checked out.
+func (l *Lander) look(ctx context.Context) (base string, dirty []string, err error) {
+	status, err := l.git.Status(ctx)
 	if err != nil {
-		return err
+		return "", nil, err
 	}
-	i := slices.IndexFunc(trees, func(t git.Worktree) bool { return t.Path == l.Dir.Root })
-	if i < 0 || trees[i].Branch == "" {
-		return roster.Refusef("no branch is checked out in %s, so there is nothing to land on", l.Dir.Root).
+	l.base = cmp.Or(l.Dir.Config.Base, status.Branch)
+	if l.base == "" || l.base == status.Branch {
+		err = git.Idle(l.places.Root)
+	} else {
+		var at standing
+		if at, err = l.standing(ctx); err != nil || at.checkout == "" {
+			return at.base, nil, err
+		}
+		status, err = git.In(l.Run, at.checkout).Status(ctx)
+	}
+	switch {
+	case err != nil:
+	case l.base == "":
+		err = roster.Refusef("no branch is checked out in %s, so there is nothing to land on", l.Dir.Root).
 			Hinted("git switch <branch> there, or set FLEET_BASE in fleet.env")
+	case status.Head == "":
+		err = roster.Dataf("the base branch %s has no commit", l.base)
 	}
-	l.base = trees[i].Branch
-	return nil
+	return status.Head, status.Paths(), err
+}
+
+// standing is where the base branch is, and every checkout.
+type standing struct {
+	base     string // commit
+	checkout string // the one that has the base branch checked out, empty if none has
+	trees    []git.Worktree
+}
+
+// standing looks at a base branch that is not in the middle of anything.
+func (l *Lander) standing(ctx context.Context) (at standing, err error) {
+	if at.trees, err = l.git.Worktrees(ctx); err != nil {
+		return at, err
+	}
+	for _, t := range at.trees {
+		if t.Branch == l.base {
+			at.base, at.checkout = t.Head, t.Path
+			return at, git.Idle(t.Path)
+		}
+	}
+	var found bool
+	at.base, found, err = l.git.Commit(ctx, git.BranchRef(l.base))
+	if err == nil && !found {
+		err = roster.Dataf("the base branch %s has no commit", l.base)
+	}
+	return at, err
 }
 
 // scratch is the worktree in which what is about to land is made and tested.
@@ -121,16 +151,26 @@ func (l *Lander) Land(ctx context.Context, ws string) (sha string, err error) {
 		return l.landInPlace(ctx, w)
 	}
 	begun, err := l.candidate(ctx, w)
-	if err == nil && begun.From != begun.To {
+	switch {
+	case err != nil || begun.From == begun.To:
+	case l.MergeCommit:
+		err = l.testMade(ctx, ws, begun.To)
+	default:
 		err = l.test(ctx, ws, begun.To)
 	}
+	return begun.To, l.failed(ctx, ws, l.finish(ctx, begun, err))
+}
+
+// finish moves the base branch to what was made and tested, unless there was an error, and does what follows.
+func (l *Lander) finish(ctx context.Context, begun rundir.Landing, err error) error {
+	var at standing
 	if err == nil {
-		err = l.move(ctx, begun)
+		at, err = l.move(ctx, begun)
 	}
 	if err != nil {
-		return "", l.failed(ctx, ws, err)
+		return err
 	}
-	return begun.To, l.settle(context.WithoutCancel(ctx), begun)
+	return l.settle(ctx, begun, at)
 }
 
 // failed notes in the roster that a gate was closed. Refusals leave the row as it is.
@@ -144,6 +184,10 @@ func (l *Lander) failed(ctx context.Context, ws string, err error) error {
 
 // landInPlace marks a workstream of the main checkout, whose commits are on the branch already.
 func (l *Lander) landInPlace(ctx context.Context, w roster.Workstream) (string, error) {
+	base, _, err := l.look(ctx)
+	if err != nil {
+		return "", err
+	}
 	status, err := l.git.Status(ctx)
 	if err != nil {
 		return "", err
@@ -158,12 +202,7 @@ func (l *Lander) landInPlace(ctx context.Context, w roster.Workstream) (string, 
 		return "", err
 	case len(nobodys) > 0:
 		return "", &UnownedError{w.ID, nobodys}
-	}
-	base, err := l.tip(ctx)
-	if err != nil {
-		return "", err
-	}
-	if base != status.Head {
+	case base != status.Head:
 		return "", roster.Refusef("%s is not at the commit of %s, on which it would land", l.Dir.Root, l.base).Hinted("git switch %s there, or see FLEET_BASE in fleet.env", l.base)
 	}
 	if len(own) > 0 {

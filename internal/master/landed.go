@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"fleet/internal/git"
 	"fleet/roster"
@@ -12,60 +13,42 @@ import (
 )
 
 // move moves the base branch to a tested commit, if it is where it was when that was made.
-func (l *Lander) move(ctx context.Context, to rundir.Landing) error {
-	if to.From == to.To {
-		return l.Dir.BeginLanding(to)
-	}
+func (l *Lander) move(ctx context.Context, to rundir.Landing) (at standing, err error) {
 	unlock, err := lockRepository(ctx, l.places)
 	if err != nil {
-		return err
+		return at, err
 	}
 	defer unlock()
-	now, _, err := l.git.Commit(ctx, git.BranchRef(l.base))
+	at, err = l.standing(ctx)
 	if err == nil && !to.Revert { // the test took its time
 		err = l.Dir.View(ctx, func(s *roster.State) error { return s.Landable(to.WS) })
 	}
 	if err != nil {
-		return err
+		return at, err
 	}
-	if now != to.From {
-		return roster.Refusef("%s has moved since %s was tested", l.base, to.WS).Hinted("land it again")
-	}
-	checkout, err := l.checkout(ctx)
-	if err != nil {
-		return err
+	if at.base != to.From {
+		return at, roster.Refusef("%s has moved since %s was tested", l.base, to.WS).Hinted("land it again")
 	}
 	if err := l.Dir.BeginLanding(to); err != nil {
-		return err
+		return at, err
 	}
 	ctx = context.WithoutCancel(ctx)
-	if checkout == nil {
+	switch {
+	case to.From == to.To:
+	case at.checkout == "":
 		err = l.git.MoveBranch(ctx, l.base, to.From, to.To)
-	} else {
-		err = checkout.FastForward(ctx, to.From, to.To)
+	default:
+		err = git.In(l.Run, at.checkout).FastForward(ctx, to.From, to.To)
 	}
 	if err != nil {
-		return errors.Join(err, l.Dir.EndLanding())
+		return at, errors.Join(err, l.Dir.EndLanding())
 	}
-	return nil
+	at.base = to.To
+	return at, nil
 }
 
-// checkout is the one that has the base branch checked out, nil if none has.
-func (l *Lander) checkout(ctx context.Context) (*git.Git, error) {
-	trees, err := l.git.Worktrees(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, t := range trees {
-		if t.Branch == l.base {
-			return git.In(l.Run, t.Path), nil
-		}
-	}
-	return nil, nil
-}
-
-// settle does what follows when the base branch has moved. It can be done again from the start.
-func (l *Lander) settle(ctx context.Context, done rundir.Landing) error {
+// settle does what follows when the base branch has moved to where it is now. It can be done again from the start.
+func (l *Lander) settle(ctx context.Context, done rundir.Landing, now standing) error {
 	change := (*roster.State).Land
 	if done.Revert {
 		change = (*roster.State).Unland
@@ -85,41 +68,38 @@ func (l *Lander) settle(ctx context.Context, done rundir.Landing) error {
 			return err
 		}
 	}
-	if err := l.rebaseOthers(ctx, done); err != nil {
+	if err := l.rebaseOthers(ctx, done, now); err != nil {
 		return err
 	}
-	if err := l.clear(ctx, done); err != nil {
-		l.Said("note: %s has landed; %s stays, since %v", done.WS, done.Tree, err)
+	if err := l.clear(ctx, done, now.base); err != nil {
+		l.Said("note: %s has landed; %v", done.WS, err)
 	}
 	return l.Dir.EndLanding()
 }
 
-// clear removes the worktree and the branch of what has landed, once it is sure that the base branch has it all.
-func (l *Lander) clear(ctx context.Context, done rundir.Landing) error {
+// clear removes the worktree and the branch of what has landed. The branch goes only while the base
+// branch is where it was seen to hold all of it.
+func (l *Lander) clear(ctx context.Context, done rundir.Landing, base string) error {
 	if done.Branch == "" {
 		return nil
 	}
-	has, err := l.git.Contains(ctx, git.BranchRef(done.Base), done.Lane)
-	if err != nil {
-		return err
-	}
-	if !has {
-		return fmt.Errorf("%s does not contain %s", done.Base, done.Lane)
-	}
 	if _, err := os.Stat(done.Tree); err == nil {
 		if err := l.git.RemoveWorktree(ctx, done.Tree); err != nil {
-			return err
+			return fmt.Errorf("%s stays, since %w", done.Tree, err)
 		}
 	}
-	if _, exists, err := l.git.Commit(ctx, git.BranchRef(done.Branch)); err != nil || !exists {
-		return err
+	if err := l.git.DeleteMerged(ctx, done.Branch, done.Lane, done.Base, base); err != nil {
+		_, exists, lookErr := l.git.Commit(ctx, git.BranchRef(done.Branch))
+		if exists || lookErr != nil { // else an earlier try was killed right behind it
+			return fmt.Errorf("%s stays, since %w", done.Branch, err)
+		}
 	}
-	return l.git.DeleteBranch(ctx, done.Branch, done.Lane)
+	return nil
 }
 
 // rebaseOthers moves the lanes that are still in flight onto the new base. One that
 // meets a conflict is marked; one at work, or with changes, waits until it lands.
-func (l *Lander) rebaseOthers(ctx context.Context, done rundir.Landing) error {
+func (l *Lander) rebaseOthers(ctx context.Context, done rundir.Landing, now standing) error {
 	var others []roster.Workstream
 	err := l.Dir.View(ctx, func(s *roster.State) error {
 		for _, w := range s.Workstreams {
@@ -133,7 +113,7 @@ func (l *Lander) rebaseOthers(ctx context.Context, done rundir.Landing) error {
 		return err
 	}
 	for _, w := range others {
-		err := l.rebase(ctx, w, done.To)
+		err := l.rebase(ctx, w, done.Base, now)
 		if gate, closed := errors.AsType[*GateError](err); closed {
 			l.Said("%v", gate)
 			err = l.Dir.Update(ctx, func(s *roster.State) error { return s.FailToLand(w.ID, gate.Reason, "") })
@@ -145,16 +125,15 @@ func (l *Lander) rebaseOthers(ctx context.Context, done rundir.Landing) error {
 	return nil
 }
 
-func (l *Lander) rebase(ctx context.Context, w roster.Workstream, onto string) error {
-	tree := git.In(l.Run, l.Dir.Tree(&w))
-	status, err := tree.Status(ctx)
-	switch {
-	case err != nil:
-		return err
-	case len(status.Changes) > 0 || status.Branch != w.Branch():
-		return errors.New("its tree has changes that are not committed, or another branch")
+func (l *Lander) rebase(ctx context.Context, w roster.Workstream, base string, now standing) error {
+	tree := l.Dir.Tree(&w)
+	if !slices.ContainsFunc(now.trees, func(t git.Worktree) bool { return t.Path == tree && t.Branch == w.Branch() }) {
+		return fmt.Errorf("%s is not on its branch %s", tree, w.Branch())
 	}
-	return l.gated(w.ID, "rebase onto "+l.base, tree.Rebase(ctx, onto))
+	if err := git.Idle(tree); err != nil {
+		return err
+	}
+	return l.gated(w.ID, "rebase onto "+base, git.In(l.Run, tree).Rebase(ctx, now.base))
 }
 
 // resume finishes a landing whose branch has moved, and forgets one whose hasn't.
@@ -166,13 +145,20 @@ func (l *Lander) resume(ctx context.Context) error {
 	if err != nil || begun == nil {
 		return err
 	}
-	moved, err := l.git.Contains(ctx, git.BranchRef(begun.Base), begun.To)
+	var now standing
+	if now.base, _, err = l.git.Commit(ctx, git.BranchRef(begun.Base)); err != nil {
+		return err
+	}
+	moved, err := l.git.Contains(ctx, now.base, begun.To)
 	if err != nil {
 		return err
 	}
 	if !moved {
 		return l.Dir.EndLanding()
 	}
+	if now.trees, err = l.git.Worktrees(ctx); err != nil {
+		return err
+	}
 	l.Said("finishing the landing of %s, which was interrupted", begun.WS)
-	return l.settle(ctx, *begun)
+	return l.settle(ctx, *begun, now)
 }

@@ -27,24 +27,18 @@ func (l *Lander) Revert(ctx context.Context, ws string) (sha string, err error) 
 	}
 	begun, err := l.undo(ctx, ws, commits)
 	if err == nil {
-		err = l.test(ctx, ws, begun.To)
+		err = l.testMade(ctx, ws, begun.To)
 	}
-	if err == nil {
-		err = l.move(ctx, begun)
-	}
-	if err != nil {
-		return "", err
-	}
-	return begun.To, l.settle(context.WithoutCancel(ctx), begun)
+	return begun.To, l.finish(ctx, begun, err)
 }
 
 // undo makes the commit that reverts others, in the scratch worktree.
-func (l *Lander) undo(ctx context.Context, ws string, commits []string) (rundir.Landing, error) {
-	to := rundir.Landing{WS: ws, Base: l.base, Revert: true}
-	var err error
-	if to.From, err = l.tip(ctx); err != nil {
+func (l *Lander) undo(ctx context.Context, ws string, commits []string) (to rundir.Landing, err error) {
+	from, dirty, err := l.look(ctx)
+	if err != nil {
 		return to, err
 	}
+	to = rundir.Landing{WS: ws, Base: l.base, From: from, Revert: true}
 	if err := l.git.AddScratch(ctx, l.scratch(), to.From); err != nil {
 		return to, err
 	}
@@ -52,14 +46,11 @@ func (l *Lander) undo(ctx context.Context, ws string, commits []string) (rundir.
 	if err := scratch.Revert(ctx, "revert: fleet/"+ws, commits); err != nil {
 		return to, l.gated(ws, "revert", err)
 	}
-	if to.To, _, err = scratch.Commit(ctx, "HEAD"); err != nil {
+	var diff git.Diff
+	if to.To, diff, err = scratch.Made(ctx); err != nil {
 		return to, err
 	}
-	diff, err := l.git.Diff(ctx, to.From, to.To)
-	if err != nil {
-		return to, err
-	}
-	return to, l.inTheWay(ctx, diff.Paths)
+	return to, l.inTheWay(dirty, diff.Paths)
 }
 
 // landed lists the commits that a workstream has brought into the base branch, newest

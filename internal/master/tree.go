@@ -44,11 +44,11 @@ func (f *Fleet) makeTree(ctx context.Context, p Plan) error {
 	ctx, cancel := context.WithTimeout(ctx, treeTimeout)
 	defer cancel()
 	g := git.In(f.Run, f.Dir.Root)
-	if err := g.Exclude(ctx, "/"+f.Dir.Config.WorktreeRoot+"/"); err != nil {
-		return err
-	}
 	places, err := g.Places(ctx)
 	if err != nil {
+		return err
+	}
+	if err := places.Exclude("/" + f.Dir.Config.WorktreeRoot + "/"); err != nil {
 		return err
 	}
 	unlock, err := lockRepository(ctx, places)
