@@ -1,6 +1,7 @@
 package master
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -168,19 +169,17 @@ func (d *drain) man(ctx context.Context, n Need) error {
 
 // givesUp says why workers die.
 func (d *drain) givesUp(ctx context.Context) error {
-	why := ""
-	err := d.Dir.View(ctx, func(s *roster.State) error {
-		for _, w := range s.Workstreams {
-			if w.Status == roster.Dead {
-				why = w.ID + ": " + w.Notes
-			}
-		}
-		return nil
-	})
+	rows, err := d.rows(ctx)
 	if err != nil {
 		return err
 	}
-	return &DyingError{Last: why}
+	var dying DyingError
+	for _, w := range rows {
+		if w.Status == roster.Dead {
+			dying.Last = w.ID + ": " + w.Notes
+		}
+	}
+	return &dying
 }
 
 // DyingError says that workers die as fast as they are started.
@@ -199,21 +198,13 @@ func (d *drain) addSlot(ctx context.Context, brain string) (id string, err error
 
 // stopAll ends the headless workers.
 func (d *drain) stopAll(ctx context.Context) error {
-	var ids []string
-	err := d.Dir.View(ctx, func(s *roster.State) error {
-		for _, w := range s.Workstreams {
-			if w.Mode == roster.Headless {
-				ids = append(ids, w.ID)
-			}
-		}
-		return nil
-	})
-	for _, id := range ids {
-		if _, stopErr := d.Stop(ctx, id); stopErr != nil && err == nil {
-			err = stopErr
-		}
+	rows, err := d.rows(ctx)
+	headless := slices.DeleteFunc(rows, func(w roster.Workstream) bool { return w.Mode != roster.Headless })
+	for _, w := range headless {
+		_, stopErr := d.Stop(ctx, w.ID)
+		err = cmp.Or(err, stopErr)
 	}
-	if err != nil || len(ids) == 0 {
+	if err != nil || len(headless) == 0 {
 		return err
 	}
 	return d.closeServer(ctx)

@@ -10,6 +10,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
+	"slices"
 	"time"
 
 	"fleet/internal/proc"
@@ -55,40 +56,53 @@ func (f *Fleet) Tmux() (*tmux.Server, error) {
 
 // Pane returns the pane of a workstream whose program still runs, or false.
 func (f *Fleet) Pane(ctx context.Context, ws string) (tmux.Pane, bool, error) {
-	panes, err := f.panes(ctx, ws)
-	if err != nil {
+	panes, err := f.panes(ctx, func(p tmux.Pane) bool { return p.Tags.WS == ws && !p.Dead })
+	if err != nil || len(panes) == 0 {
 		return tmux.Pane{}, false, err
 	}
-	for _, p := range panes {
-		if !p.Dead {
-			return p, true, nil
-		}
-	}
-	return tmux.Pane{}, false, nil
+	return panes[0], true, nil
 }
 
-// panes lists the panes that this run made for a workstream.
-func (f *Fleet) panes(ctx context.Context, ws string) ([]tmux.Pane, error) {
-	return f.panesOf(ctx, func(name string) bool { return name == ws })
-}
-
-// panesOf lists the panes that this run made for those whom of names: workstreams and spares.
-func (f *Fleet) panesOf(ctx context.Context, of func(name string) bool) ([]tmux.Pane, error) {
+// panes lists those panes that this run made, for workstreams and spares, which are wanted.
+func (f *Fleet) panes(ctx context.Context, wanted func(tmux.Pane) bool) ([]tmux.Pane, error) {
 	server, err := f.Tmux()
 	if err != nil {
 		return nil, err
 	}
 	all, err := server.Panes(ctx)
-	if err != nil {
-		return nil, err
+	return slices.DeleteFunc(all, func(p tmux.Pane) bool { return p.Tags.Run != f.Dir.Path || !wanted(p) }), err
+}
+
+// removePanes removes panes, and what runs in them.
+func (f *Fleet) removePanes(ctx context.Context, which func(tmux.Pane) bool) error {
+	panes, err := f.panes(ctx, which)
+	if err != nil || len(panes) == 0 {
+		return err
 	}
-	var mine []tmux.Pane
-	for _, p := range all {
-		if p.Tags.Run == f.Dir.Path && of(p.Tags.WS) {
-			mine = append(mine, p)
+	server, err := f.Tmux()
+	if err != nil {
+		return err
+	}
+	for _, p := range panes {
+		if err := server.Kill(ctx, p.ID); err != nil {
+			return err
 		}
 	}
-	return mine, nil
+	return nil
+}
+
+// clearPanes removes what earlier workers, or spares, left on the screen: panes whose program has ended.
+func (f *Fleet) clearPanes(ctx context.Context, name string) error {
+	return f.removePanes(ctx, func(p tmux.Pane) bool { return p.Dead && p.Tags.WS == name })
+}
+
+// rows are all workstreams, as they are now.
+func (f *Fleet) rows(ctx context.Context) (rows []roster.Workstream, err error) {
+	err = f.Dir.View(ctx, func(s *roster.State) error {
+		rows = slices.Clone(s.Workstreams)
+		return nil
+	})
+	return rows, err
 }
 
 // command is the argument vector of a subcommand of our own on this run.
@@ -112,13 +126,9 @@ func (f *Fleet) Reap(ctx context.Context, ws string, epoch int) error {
 
 // awaitGone waits until the worker of ws has let go of its liveness lock.
 func (f *Fleet) awaitGone(ctx context.Context, ws string) error {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
 	for f.Dir.Alive(ws) {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
+		if err := sleep(ctx, 20*time.Millisecond); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -37,17 +37,9 @@ func (l *Lander) Foresee(ctx context.Context, ids []string) ([]Foreseen, error) 
 	}
 	var all []Foreseen
 	for _, id := range ids {
-		f := Foreseen{WS: id, Into: l.base}
-		var w roster.Workstream
-		f.Refused = l.Dir.View(ctx, func(s *roster.State) error {
-			row, err := s.Workstream(id)
-			if err != nil {
-				return err
-			}
-			w = *row
-			return s.Landable(id)
-		})
-		if f.Refused == nil && w.Tree != roster.MainTree {
+		w, refused := l.landable(ctx, id)
+		f := Foreseen{WS: id, Into: l.base, Refused: refused}
+		if refused == nil && w.Tree != roster.MainTree {
 			if base, err = l.join(ctx, &f, &w, base); err != nil {
 				return nil, err
 			}

@@ -11,6 +11,7 @@ import (
 
 	"fleet/internal/git"
 	"fleet/roster"
+	"fleet/tmux"
 )
 
 // Leftover is something that a run has made and that may be of no more use.
@@ -29,15 +30,13 @@ func (l Leftover) Remove(ctx context.Context) error { return l.remove(ctx) }
 // Leftovers lists what the run has made and left: worktrees, branches and panes. What
 // is dirty, unmerged, alive or not this run's stays, whatever happens.
 func (l *Lander) Leftovers(ctx context.Context) ([]Leftover, error) {
-	rows := make(map[string]roster.Workstream) // by the branch that a worktree of it would have
-	err := l.Dir.View(ctx, func(s *roster.State) error {
-		for _, w := range s.Workstreams {
-			rows[w.Branch()] = w
-		}
-		return nil
-	})
+	listed, err := l.rows(ctx)
 	if err != nil {
 		return nil, err
+	}
+	rows := make(map[string]roster.Workstream) // by the branch that a worktree of it would have
+	for _, w := range listed {
+		rows[w.Branch()] = w
 	}
 	if _, _, err := l.look(ctx); l.base == "" { // nothing else that is wrong with it matters here
 		return nil, err
@@ -124,23 +123,15 @@ func (l *Lander) whyKeep(ctx context.Context, w roster.Workstream, known bool, t
 }
 
 // deadPanes are the panes of the run whose program has ended.
-func (l *Lander) deadPanes(ctx context.Context) ([]Leftover, error) {
-	server, err := l.Tmux()
-	if err != nil {
-		return nil, err
-	}
-	panes, err := server.Panes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var dead []Leftover
+func (l *Lander) deadPanes(ctx context.Context) (dead []Leftover, err error) {
+	panes, err := l.panes(ctx, func(p tmux.Pane) bool { return p.Dead })
 	for _, p := range panes {
-		if p.Dead && p.Tags.Run == l.Dir.Path {
-			dead = append(dead, Leftover{
-				What: fmt.Sprintf("pane %s of %s", p.ID, p.Tags.WS), Why: "its program has ended",
-				remove: func(ctx context.Context) error { return server.Kill(ctx, p.ID) },
-			})
-		}
+		dead = append(dead, Leftover{
+			What: fmt.Sprintf("pane %s of %s", p.ID, p.Tags.WS), Why: "its program has ended",
+			remove: func(ctx context.Context) error {
+				return l.removePanes(ctx, func(now tmux.Pane) bool { return now.Dead && now.ID == p.ID })
+			},
+		})
 	}
-	return dead, nil
+	return dead, err
 }

@@ -81,10 +81,9 @@ func (f *Fleet) spare(ws string, k int) (int, error) {
 // sparePane finds the pane of a spare, "" if it runs elsewhere.
 func (f *Fleet) sparePane(ctx context.Context, ws string, k int) (tmux.PaneID, error) {
 	name := rundir.Spare(ws, k)
-	panes, err := f.panes(ctx, name)
-	i := slices.IndexFunc(panes, func(p tmux.Pane) bool { return !p.Dead && p.PID == f.Dir.LivePID(name) })
-	if err != nil || i < 0 {
+	panes, err := f.panes(ctx, func(p tmux.Pane) bool { return p.Tags.WS == name && !p.Dead && p.PID == f.Dir.LivePID(name) })
+	if err != nil || len(panes) == 0 {
 		return "", err
 	}
-	return panes[i].ID, nil
+	return panes[0].ID, nil
 }

@@ -132,15 +132,7 @@ func (l *Lander) scratch() string {
 
 // Land brings one workstream into the base branch and returns the commit at which that is now.
 func (l *Lander) Land(ctx context.Context, ws string) (sha string, err error) {
-	var w roster.Workstream
-	err = l.Dir.View(ctx, func(s *roster.State) error {
-		row, err := s.Workstream(ws)
-		if err != nil {
-			return err
-		}
-		w = *row
-		return s.Landable(ws)
-	})
+	w, err := l.landable(ctx, ws)
 	if err != nil {
 		return "", err
 	}
@@ -159,6 +151,19 @@ func (l *Lander) Land(ctx context.Context, ws string) (sha string, err error) {
 		err = l.test(ctx, ws, begun.To)
 	}
 	return begun.To, l.failed(ctx, ws, l.finish(ctx, begun, err))
+}
+
+// landable is the row of a workstream that can land now.
+func (l *Lander) landable(ctx context.Context, ws string) (w roster.Workstream, err error) {
+	err = l.Dir.View(ctx, func(s *roster.State) error {
+		if err := s.Landable(ws); err != nil {
+			return err
+		}
+		row, err := s.Workstream(ws)
+		w = *row
+		return err
+	})
+	return w, err
 }
 
 // finish moves the base branch to what was made and tested, unless there was an error, and does what follows.

@@ -39,7 +39,7 @@ func (f *Fleet) SpawnSpare(ctx context.Context, l Launched, k int) error {
 	if f.Dir.Alive(name) {
 		return nil
 	}
-	if err := f.clearPanes(ctx, server, name); err != nil {
+	if err := f.clearPanes(ctx, name); err != nil {
 		return err
 	}
 	_, err = server.Open(ctx, tmux.PaneSpec{

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -180,7 +181,7 @@ func (f *Fleet) Spawn(ctx context.Context, ws string, o SpawnOptions) (Launched,
 		if _, err := server.Version(ctx); err != nil {
 			return Launched{}, &agent.MissingError{Program: "tmux", For: "fleet spawn (or use --no-tmux, --here)"}
 		}
-		if err := f.clearPanes(ctx, server, ws); err != nil {
+		if err := f.clearPanes(ctx, ws); err != nil {
 			return Launched{}, err
 		}
 		l, err := f.launch(ctx, p)
@@ -266,33 +267,8 @@ func (f *Fleet) over(ctx context.Context, l Launched) (bool, error) {
 	return over, err
 }
 
-// clearPanes removes what earlier workers of a workstream left on the screen: panes whose program has ended.
-func (f *Fleet) clearPanes(ctx context.Context, server *tmux.Server, ws string) error {
-	panes, err := f.panes(ctx, ws)
-	if err != nil {
-		return err
-	}
-	for _, p := range panes {
-		if p.Dead {
-			if err := server.Kill(ctx, p.ID); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // OtherRuns tells the other runs of the same repository.
 func OtherRuns(d *rundir.Dir) []string {
-	dirs, err := rundir.Find(d.Root)
-	if err != nil {
-		return nil
-	}
-	var others []string
-	for _, o := range dirs {
-		if o != d.Path {
-			others = append(others, o)
-		}
-	}
-	return others
+	dirs, _ := rundir.Find(d.Root)
+	return slices.DeleteFunc(dirs, func(dir string) bool { return dir == d.Path })
 }

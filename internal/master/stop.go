@@ -9,6 +9,7 @@ import (
 
 	"fleet/roster"
 	"fleet/roster/rundir"
+	"fleet/tmux"
 )
 
 // stopTimeout is how long a worker may take to end before it is killed.
@@ -35,7 +36,7 @@ func (f *Fleet) stopSpares(ctx context.Context, ws string) (ran bool, err error)
 			}
 		}
 	}
-	return ran, f.removePanes(ctx, func(name string) bool { return rundir.IsSpare(name, ws) })
+	return ran, f.removePanes(ctx, func(p tmux.Pane) bool { return rundir.IsSpare(p.Tags.WS, ws) })
 }
 
 // stopWorker is Stop without the spares.
@@ -58,7 +59,7 @@ func (f *Fleet) stopWorker(ctx context.Context, ws string) (ran bool, err error)
 	if err != nil {
 		return ran, err
 	}
-	return ran, f.removePanes(ctx, func(name string) bool { return name == ws })
+	return ran, f.removePanes(ctx, func(p tmux.Pane) bool { return p.Tags.WS == ws })
 }
 
 // end asks a wrapper to stop its agent, and kills it if it doesn't. The pid is
@@ -78,46 +79,20 @@ func (f *Fleet) end(ctx context.Context, ws string, pid int) error {
 	return fmt.Errorf("stop %s: process %d does not end", ws, pid)
 }
 
-func (f *Fleet) removePanes(ctx context.Context, of func(name string) bool) error {
-	panes, err := f.panesOf(ctx, of)
-	if err != nil || len(panes) == 0 {
-		return err
-	}
-	server, err := f.Tmux()
-	if err != nil {
-		return err
-	}
-	for _, p := range panes {
-		if err := server.Kill(ctx, p.ID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // StopAll ends every worker of the run, its spares, and the tmux server if it is the run's own.
 func (f *Fleet) StopAll(ctx context.Context, stopped func(ws string)) error {
-	var ids []string
-	err := f.Dir.View(ctx, func(s *roster.State) error {
-		for _, w := range s.Workstreams {
-			ids = append(ids, w.ID)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		ran, stopErr := f.Stop(ctx, id)
+	rows, err := f.rows(ctx)
+	for _, w := range rows {
+		ran, stopErr := f.Stop(ctx, w.ID)
 		err = errors.Join(err, stopErr)
 		if ran && stopErr == nil {
-			stopped(id)
+			stopped(w.ID)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if err := f.removePanes(ctx, func(string) bool { return true }); err != nil {
+	if err := f.removePanes(ctx, func(tmux.Pane) bool { return true }); err != nil {
 		return err
 	}
 	return f.closeServer(ctx)

@@ -84,15 +84,11 @@ func (f *Fleet) furnish(ctx context.Context, tree string) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range files {
-		if err := copyFile(filepath.Join(f.Dir.Root, p), filepath.Join(tree, p)); err != nil {
-			return fmt.Errorf("copy %s into the worktree: %w", roster.Printable(p), err)
-		}
+	if err := f.bring(tree, "copy", files, copyFile); err != nil {
+		return err
 	}
-	for _, p := range list(c.Link) {
-		if err := link(filepath.Join(f.Dir.Root, p), filepath.Join(tree, p)); err != nil {
-			return fmt.Errorf("link %s into the worktree: %w", roster.Printable(p), err)
-		}
+	if err := f.bring(tree, "link", list(c.Link), link); err != nil {
+		return err
 	}
 	if c.Setup == "" {
 		return nil
@@ -107,14 +103,26 @@ func list(commas string) []string {
 	return strings.FieldsFunc(commas, func(r rune) bool { return r == ',' })
 }
 
-// copyFile copies what is there now: a file with its mode, or where a link points to. It replaces nothing.
+// bring puts what the run's checkout has at some paths into a worktree. What that has already stays.
+func (f *Fleet) bring(tree, word string, paths []string, do func(from, to string) error) error {
+	for _, p := range paths {
+		from, to := filepath.Join(f.Dir.Root, p), filepath.Join(tree, p)
+		if _, err := os.Lstat(to); err == nil {
+			continue
+		}
+		err := os.MkdirAll(filepath.Dir(to), 0o755)
+		if err == nil {
+			err = do(from, to)
+		}
+		if err != nil {
+			return fmt.Errorf("%s %s into the worktree: %w", word, roster.Printable(p), err)
+		}
+	}
+	return nil
+}
+
+// copyFile copies what is there now: a file with its mode, or where a link points to.
 func copyFile(from, to string) error {
-	if _, err := os.Lstat(to); err == nil {
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return err
-	}
 	if target, err := os.Readlink(from); err == nil {
 		return os.Symlink(target, to)
 	}
@@ -129,15 +137,9 @@ func copyFile(from, to string) error {
 	return os.WriteFile(to, text, info.Mode().Perm())
 }
 
-// link makes a link to what exists; what the worktree has already stays.
+// link makes a link to what exists.
 func link(from, to string) error {
 	if _, err := os.Lstat(from); err != nil {
-		return err
-	}
-	if _, err := os.Lstat(to); err == nil {
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
 	return os.Symlink(from, to)

@@ -95,28 +95,15 @@ func exitText(e roster.Event) string {
 
 // watchScreen looks for a dialog on the screen of an agent that hasn't reported yet.
 func (f *Fleet) watchScreen(ctx context.Context, l Launched, found chan<- string) {
-	tick := time.NewTicker(screenEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	before := ""
+	for sleep(ctx, screenEvery) == nil {
 		// Dialogs move while they are drawn; what counts is one that stands still.
-		first := l.Brain.WaitsFor(f.screen(ctx, l.WS.ID))
-		if first == "" {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		if l.Brain.WaitsFor(f.screen(ctx, l.WS.ID)) == first {
-			found <- first
+		now := l.Brain.WaitsFor(f.screen(ctx, l.WS.ID))
+		if now != "" && now == before {
+			found <- now
 			return
 		}
+		before = now
 	}
 }
 

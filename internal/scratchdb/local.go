@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -72,14 +73,9 @@ func (l Local) Remove(ctx context.Context, every bool) (removed []string, err er
 
 // markedIn names the clusters that fleet has made in a folder.
 func markedIn(base string) (names []string, err error) {
-	entries, err := os.ReadDir(base)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	for _, e := range entries {
-		if _, err := os.Stat(filepath.Join(base, e.Name(), marker)); err == nil {
-			names = append(names, e.Name())
-		}
+	markers, err := fs.Glob(os.DirFS(base), "*/"+marker)
+	for _, m := range markers {
+		names = append(names, path.Dir(m))
 	}
 	return names, err
 }
