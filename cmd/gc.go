@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -32,10 +31,12 @@ Lock files stay: to remove one is to let two in. Databases are "fleet db-clean"'
 				if left.Removable() {
 					verb = "REMOVE"
 				}
-				fmt.Fprintf(a.out, "%s %s: %s\n", verb, left.What, left.Why)
 				if left.Removable() && !dryRun {
-					err = errors.Join(err, left.Remove(c.Context()))
+					if refused := left.Remove(c.Context()); refused != nil {
+						verb, left.Why = "KEEP", refused.Error()
+					}
 				}
+				fmt.Fprintf(a.out, "%s %s: %s\n", verb, left.What, left.Why)
 			}
 			return err
 		},

@@ -18,7 +18,7 @@ type Worktree struct {
 	Branch string // also one that is being rebased; empty when HEAD is detached otherwise
 }
 
-// Worktrees lists the checkouts of the repository, the main one first.
+// Worktrees lists the checkouts of the repository that are there, the main one first.
 func (g *Git) Worktrees(ctx context.Context) ([]Worktree, error) {
 	out, err := g.git(ctx, "worktree", "list", "--porcelain", "-z")
 	if err != nil {
@@ -34,6 +34,8 @@ func (g *Git) Worktrees(ctx context.Context) ([]Worktree, error) {
 			all[len(all)-1].Head = value
 		case "branch":
 			all[len(all)-1].Branch = strings.TrimPrefix(value, "refs/heads/")
+		case "prunable": // somebody has deleted its folder
+			all = all[:len(all)-1]
 		}
 	}
 	own := gitDir(g.dir)

@@ -36,7 +36,11 @@ func (f *Fleet) planTree(ctx context.Context, p *Plan) error {
 		return nil // an earlier worker of this workstream left it
 	}
 	p.Branch = p.WS.Branch()
-	return g.FreeBranch(ctx, p.Branch)
+	err = g.FreeBranch(ctx, p.Branch)
+	if err != nil && p.WS.Tree == p.Tree {
+		return roster.Refusef("%s has lost its worktree %s", p.WS.ID, p.Dir).Hinted("git worktree add --force %s %s", p.Tree, p.Branch)
+	}
+	return err
 }
 
 // makeTree makes the worktree of a plan, whole or not at all.
@@ -59,6 +63,8 @@ func (f *Fleet) makeTree(ctx context.Context, p Plan) error {
 	base := "HEAD"
 	if f.Dir.Config.Base != "" {
 		base = git.BranchRef(f.Dir.Config.Base)
+	} else if err := git.Idle(places.Root); err != nil { // HEAD may be on its way to somewhere else
+		return err
 	}
 	from, found, err := g.Commit(ctx, base)
 	if err == nil && !found {
