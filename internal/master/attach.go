@@ -24,11 +24,11 @@ func (f *Fleet) Attach(ctx context.Context, in *os.File, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	panes, err := server.Panes(ctx)
+	panes, err := f.panes(ctx, func(tmux.Pane) bool { return true })
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(panes, func(p tmux.Pane) bool { return p.Tags.Run == f.Dir.Path }) {
+	if len(panes) == 0 {
 		return roster.Refusef("no worker has a pane").Hinted("fleet spawn starts them")
 	}
 	args := server.AttachArgs(f.Session(), os.Getenv("TMUX"))

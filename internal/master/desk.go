@@ -125,7 +125,7 @@ func (d *desk) task(g given) (t runner.Task, err error) {
 		Trust: d.o.Trust, Script: script, Attempt: g.Attempt, Limits: d.o.Limits,
 	})
 	return runner.Task{
-		ID: g.ID, Attempt: g.Attempt, Args: c.Args, Env: d.f.workerEnv(os.Environ(), d.w, c), Dir: d.f.Dir.Tree(d.w),
+		ID: g.ID, Attempt: g.Attempt, Args: c.Args, Env: d.f.workerEnv(d.w, c), Dir: d.f.Dir.Tree(d.w),
 	}, nil
 }
 
@@ -228,16 +228,14 @@ var retries = []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Seco
 
 // persist applies a transition, however long the run dir can't take it, within reason.
 func (d *desk) persist(ctx context.Context, fn func(*roster.State) error) error {
-	err := d.f.Dir.Update(ctx, fn)
-	for _, wait := range retries {
-		if err == nil || roster.IsStale(err) || roster.KindOf(err) != 0 || ctx.Err() != nil {
+	for try := 0; ; try++ {
+		err := d.f.Dir.Update(ctx, fn)
+		if err == nil || roster.IsStale(err) || roster.KindOf(err) != 0 || ctx.Err() != nil || try == len(retries) {
 			return err
 		}
-		fmt.Fprintf(os.Stderr, "[fleet] %v; trying again in %s\n", err, wait)
-		if sleepErr := sleep(ctx, wait); sleepErr != nil {
-			return sleepErr
+		fmt.Fprintf(os.Stderr, "[fleet] %v; trying again in %s\n", err, retries[try])
+		if err := sleep(ctx, retries[try]); err != nil {
+			return err
 		}
-		err = d.f.Dir.Update(ctx, fn)
 	}
-	return err
 }

@@ -98,7 +98,7 @@ func (f *Fleet) runAgent(ctx context.Context, b agent.Brain, w *roster.Workstrea
 	c := b.Command(f.Exe, j)
 	cmd := exec.Command(c.Args[0], c.Args[1:]...)
 	cmd.Dir = f.Dir.Tree(w)
-	cmd.Env = f.workerEnv(os.Environ(), w, c)
+	cmd.Env = f.workerEnv(w, c)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	// Interrupts typed at the terminal reach the agent itself, which shares our process
 	// group; we only must not die of them. The others are passed on.
@@ -157,22 +157,16 @@ func waitAgent(cmd *exec.Cmd, signals <-chan os.Signal, lost <-chan error) (exit
 
 // workerEnv is our environment with the worker's identity in it, and without
 // what would lead it to our terminal multiplexer or into its master's session.
-func (f *Fleet) workerEnv(env []string, w *roster.Workstream, c agent.Command) []string {
-	set := append([]string{
+func (f *Fleet) workerEnv(w *roster.Workstream, c agent.Command) []string {
+	kept := slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.Contains(c.Unset, name)
+	})
+	return slices.Concat(kept, []string{ // of two values of one name the last counts
 		"FLEET_RUN_DIR=" + f.Dir.Path, "FLEET_WS=" + w.ID, "FLEET_EPOCH=" + strconv.Itoa(w.Epoch),
 		// A worker calls fleet in its shell; where it isn't installed, this one is found, last.
 		"PATH=" + os.Getenv("PATH") + string(os.PathListSeparator) + filepath.Dir(f.Exe),
-	}, c.Set...)
-	drop := slices.Clone(c.Unset)
-	for _, kv := range set {
-		name, _, _ := strings.Cut(kv, "=")
-		drop = append(drop, name)
-	}
-	kept := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return slices.Contains(drop, name)
-	})
-	return append(kept, set...)
+	}, c.Set)
 }
 
 // ownLastLines reads what the agent left on the screen of this pane.
