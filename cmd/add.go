@@ -1,12 +1,15 @@
 package cmd
 
 import (
+	"cmp"
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"fleet/internal/agent"
 	"fleet/roster"
+	"fleet/roster/rundir"
 )
 
 func newAdd(a *app) *cobra.Command {
@@ -20,10 +23,10 @@ Claims reserve paths, directories or globs: no other workstream may claim or wri
 		Example: `  fleet add WS01 "add the order API" --name api --claims api/,docs/api.md
   fleet add WS02 "write the docs" --brain sonnet`,
 		Args: args(2, 2),
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: a.forMaster(a.onRun(func(ctx context.Context, d *rundir.Dir, args []string) error {
 			n.ID, n.Text, n.Claims = args[0], args[1], splitClaims(claims)
-			return a.runAdd(c, n)
-		},
+			return a.runAdd(ctx, d, n)
+		})),
 	}
 	c.Flags().StringVar(&n.Name, "name", "", "alias (default: the id in lower case)")
 	c.Flags().StringArrayVar(&claims, "claims", nil, "paths to reserve, separated by commas")
@@ -42,24 +45,15 @@ func splitClaims(lists []string) []string {
 	return claims
 }
 
-func (a *app) runAdd(c *cobra.Command, n roster.NewWorkstream) error {
-	if err := a.masterOnly("add"); err != nil {
-		return err
-	}
-	d, err := a.dir(c.Context())
-	if err != nil {
-		return err
-	}
-	if n.Brain == "" {
-		n.Brain = d.Config.Brain
-	}
+func (a *app) runAdd(ctx context.Context, d *rundir.Dir, n roster.NewWorkstream) error {
+	n.Brain = cmp.Or(n.Brain, d.Config.Brain)
 	if _, err := agent.Find(n.Brain); err != nil {
 		return err
 	}
-	if err := d.AddWorkstream(c.Context(), n); err != nil {
+	if err := d.AddWorkstream(ctx, n); err != nil {
 		return err
 	}
-	row, err := d.Workstream(c.Context(), n.ID)
+	row, err := d.Workstream(ctx, n.ID)
 	if err != nil {
 		return err
 	}

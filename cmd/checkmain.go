@@ -22,28 +22,18 @@ when the first worker was started in a worktree, or at the last --rebaseline. Pr
 the workstream that last wrote it, or else in its directory ("-" if none did), with tabs
 in between. Before you change the main checkout yourself, check; afterwards, --rebaseline.`,
 		Example: "  fleet check-main\n  fleet check-main --rebaseline",
-		Args:    args(0, 0),
-		RunE: func(c *cobra.Command, _ []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			if rebaseline {
-				if err := a.masterOnly("check-main --rebaseline"); err != nil {
-					return err
-				}
+				return a.forMaster(a.onFleet(a.rebaseline))(c, args)
 			}
-			f, err := a.fleet(c.Context())
-			if err != nil {
-				return err
-			}
-			if rebaseline {
-				return a.rebaseline(c.Context(), f)
-			}
-			return a.checkMain(c.Context(), f)
+			return a.onFleet(a.checkMain)(c, args)
 		},
 	}
 	c.Flags().BoolVar(&rebaseline, "rebaseline", false, "take the main checkout as it is for the new baseline")
 	return c
 }
 
-func (a *app) rebaseline(ctx context.Context, f *master.Fleet) error {
+func (a *app) rebaseline(ctx context.Context, f *master.Fleet, _ []string) error {
 	n, err := f.Rebaseline(ctx)
 	if err == nil {
 		a.talk("the baseline of the main checkout has %d dirty paths", n)
@@ -51,7 +41,7 @@ func (a *app) rebaseline(ctx context.Context, f *master.Fleet) error {
 	return err
 }
 
-func (a *app) checkMain(ctx context.Context, f *master.Fleet) error {
+func (a *app) checkMain(ctx context.Context, f *master.Fleet, _ []string) error {
 	found, err := f.Escapes(ctx)
 	if err != nil {
 		return err

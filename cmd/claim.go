@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"fleet/roster"
@@ -17,9 +15,7 @@ workstream claims, or is writing, is refused. A directory covers what is below i
 a glob is compared by the directory before its first wildcard.`,
 		Example: "  fleet claim WS01 api/ docs/api.md\n  fleet claim WS02 'web/**/*.css'",
 		Args:    args(2, -1),
-		RunE: func(c *cobra.Command, args []string) error {
-			return a.update(c.Context(), args[0], func(s *roster.State) error { return s.Claim(args[0], args[1:]) })
-		},
+		RunE:    a.onRow((*roster.State).Claim),
 	}
 }
 
@@ -34,25 +30,18 @@ no longer protects that write.`,
 		Example: "  fleet release WS01 docs/api.md\n  fleet release WS01 --all",
 		Args:    args(1, -1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if all == (len(args) > 1) {
-				return roster.Usagef("release: want paths, or --all").Hinted("usage: %s", c.UseLine())
+			if err := allOrNamed(c, "paths", all, args[1:]); err != nil {
+				return err
 			}
-			return a.update(c.Context(), args[0], func(s *roster.State) error {
-				claims, leases, err := s.Release(args[0], args[1:])
+			return a.onRow(func(s *roster.State, ws string, paths []string) error {
+				claims, leases, err := s.Release(ws, paths)
 				if err == nil {
-					a.talk("released claims: %s; leases: %s", listOrNone(claims), listOrNone(leases))
+					a.talk("released claims: %s; leases: %s", listOr("none", claims), listOr("none", leases))
 				}
 				return err
-			})
+			})(c, args)
 		},
 	}
 	c.Flags().BoolVar(&all, "all", false, "everything that it claims and holds")
 	return c
-}
-
-func listOrNone(values []string) string {
-	if len(values) == 0 {
-		return "none"
-	}
-	return strings.Join(values, ", ")
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fleet/hooks"
 	"fleet/internal/git"
 	"fleet/internal/master"
 	"fleet/internal/proc"
@@ -52,22 +51,6 @@ func (a *app) runCommit(ctx context.Context, ws string, o master.CommitOptions) 
 		fmt.Fprintln(a.out, sha)
 	}
 	return err
-}
-
-// fleetFor opens the run for a verb that a worker may use for itself.
-func (a *app) fleetFor(ctx context.Context, ws string) (*master.Fleet, error) {
-	f, err := a.fleet(ctx)
-	if err != nil {
-		return nil, err
-	}
-	caller := a.getenv(hooks.EnvWS)
-	if caller == "" {
-		return f, nil
-	}
-	if caller != ws {
-		return nil, roster.Refusef("%s is a worker and can't act for %s", caller, ws)
-	}
-	return f, f.Dir.View(ctx, func(s *roster.State) error { return s.Fence(ws, a.epoch()) })
 }
 
 // atRoot refuses a verb that is not called from the root of the run's checkout, or of the

@@ -24,15 +24,11 @@ docker, a container for each workstream, or local, a server of this run's own th
 machine's PostgreSQL programs run. It goes on when fleet ends, until: fleet db-clean`,
 		Example: "  fleet db WS01\n  env $(fleet db WS01) make test",
 		Args:    args(1, 1),
-		RunE:    func(c *cobra.Command, args []string) error { return a.db(c.Context(), args[0]) },
+		RunE:    a.onRun(func(ctx context.Context, d *rundir.Dir, args []string) error { return a.db(ctx, d, args[0]) }),
 	}
 }
 
-func (a *app) db(ctx context.Context, ws string) error {
-	d, err := a.dir(ctx)
-	if err != nil {
-		return err
-	}
+func (a *app) db(ctx context.Context, d *rundir.Dir, ws string) error {
 	known := func(s *roster.State) error { _, err := s.Workstream(ws); return err }
 	if err := a.update(ctx, ws, known); err != nil {
 		return err
@@ -74,21 +70,15 @@ func newDBClean(a *app) *cobra.Command {
 with all that is in them, and prints what it removed. --all: those of every run.
 Nothing that fleet has not made is touched.`,
 		Example: "  fleet db-clean",
-		Args:    args(0, 0),
-		RunE:    func(c *cobra.Command, _ []string) error { return a.dbClean(c.Context(), all) },
+		RunE: a.forMaster(a.onRun(func(ctx context.Context, d *rundir.Dir, _ []string) error {
+			return a.dbClean(ctx, d, all)
+		})),
 	}
 	c.Flags().BoolVar(&all, "all", false, "of every run of this user")
 	return c
 }
 
-func (a *app) dbClean(ctx context.Context, all bool) error {
-	if err := a.masterOnly("db-clean"); err != nil {
-		return err
-	}
-	d, err := a.dir(ctx)
-	if err != nil {
-		return err
-	}
+func (a *app) dbClean(ctx context.Context, d *rundir.Dir, all bool) error {
 	unlock, err := d.Exclusive(ctx, "db")
 	if err != nil {
 		return err

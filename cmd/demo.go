@@ -21,11 +21,7 @@ repository's own tests must pass. The scripted brain needs no key and no network
 --brain claude does it with the real thing. Exit 1 if a task or the tests failed,
 or if no write was denied.`,
 		Example: "  fleet demo\n  fleet demo --brain claude\n  fleet demo --keep      leave the repository and the run dir behind",
-		Args:    args(0, 0),
-		RunE: func(c *cobra.Command, _ []string) (err error) {
-			if err := a.masterOnly("demo"); err != nil {
-				return err
-			}
+		RunE: a.forMaster(func(c *cobra.Command, _ []string) (err error) {
 			brain, err := agent.Find(o.Brain)
 			if err != nil {
 				return err
@@ -36,14 +32,13 @@ or if no write was denied.`,
 			if o.Exe, err = executable(); err != nil {
 				return err
 			}
-			o.Out = a.out
-			o.Color = a.painter()
+			o.Out, o.Color = a.out, a.painter()
 			ok, err := demo.Run(c.Context(), o)
 			if err == nil && !ok {
 				err = &codedError{code: exitFailed}
 			}
 			return err
-		},
+		}),
 	}
 	c.Flags().StringVar(&o.Brain, "brain", "scripted", "the agent of the three workers")
 	c.Flags().DurationVar(&o.Limit, "timeout", 15*time.Minute, "of the whole")

@@ -25,7 +25,6 @@ its own. --live starts the real Claude Code, offline against a scripted API, as 
 worker that writes a held file, and shows that the write is denied.
 Exit 10 if a check failed, 5 if the program that --live needs is missing.`,
 		Example: "  fleet doctor\n  fleet doctor --live",
-		Args:    args(0, 0),
 		RunE:    func(c *cobra.Command, _ []string) error { return a.runDoctor(c, live) },
 	}
 	c.Flags().BoolVar(&live, "live", false, "start the real agent and show a denial")

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fleet/roster"
+	"fleet/roster/rundir"
 )
 
 type eventsOptions struct {
@@ -30,8 +32,7 @@ func newEvents(a *app) *cobra.Command {
 		Long: `Prints the events of the run, oldest first. Each has an id that rises by one:
 --since N prints those after it, which is how a program goes on where it stopped.`,
 		Example: "  fleet events --follow\n  fleet events --type lease_denied --json",
-		Args:    args(0, 0),
-		RunE:    func(c *cobra.Command, _ []string) error { return a.runEvents(c, o) },
+		RunE:    a.onRun(func(ctx context.Context, d *rundir.Dir, _ []string) error { return a.runEvents(ctx, d, o) }),
 	}
 	c.Flags().BoolVar(&o.follow, "follow", false, "go on printing as events come")
 	c.Flags().Int64Var(&o.since, "since", 0, "only events after this id")
@@ -41,18 +42,14 @@ func newEvents(a *app) *cobra.Command {
 	return c
 }
 
-func (a *app) runEvents(c *cobra.Command, o eventsOptions) error {
+func (a *app) runEvents(ctx context.Context, d *rundir.Dir, o eventsOptions) (err error) {
 	for _, t := range o.types {
-		if !slices.Contains(roster.EventTypes, roster.EventType(t)) {
-			return roster.Usagef("--type %s: no such type of event", t).Hinted("there are: %s", joinTypes())
+		if err := oneOf("--type", "type of event", t, roster.EventTypes); err != nil {
+			return err
 		}
 	}
 	if o.limit < 0 {
 		return roster.Usagef("--limit %d: want 0 or more", o.limit)
-	}
-	d, err := a.dir(c.Context())
-	if err != nil {
-		return err
 	}
 	shown := 0
 	show := func(e roster.Event) error {
@@ -68,7 +65,7 @@ func (a *app) runEvents(c *cobra.Command, o eventsOptions) error {
 		return nil
 	}
 	if o.follow {
-		err = d.Follow(c.Context(), o.since, show)
+		err = d.Follow(ctx, o.since, show)
 	} else {
 		err = each(d.Events(o.since), show)
 	}
@@ -90,14 +87,6 @@ func each(events iter.Seq2[roster.Event, error], fn func(roster.Event) error) er
 		}
 	}
 	return nil
-}
-
-func joinTypes() string {
-	names := make([]string, len(roster.EventTypes))
-	for i, t := range roster.EventTypes {
-		names[i] = string(t)
-	}
-	return strings.Join(names, " ")
 }
 
 func (a *app) printEvent(e roster.Event, asJSON bool) error {

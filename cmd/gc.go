@@ -18,9 +18,8 @@ each: REMOVE or KEEP, what, and why. Only what has landed whole, and panes whose
 has ended, go. Nothing dirty, unmerged, alive or not this run's is ever removed.
 Lock files stay: to remove one is to let two in. Databases are "fleet db-clean"'s.`,
 		Example: "  fleet gc --dry-run\n  fleet gc",
-		Args:    args(0, 0),
-		RunE: func(c *cobra.Command, _ []string) error {
-			l, done, err := a.lander(c.Context(), master.LandOptions{Forbid: unset})
+		RunE: a.forMaster(func(c *cobra.Command, _ []string) error {
+			l, done, err := a.lander(c, master.LandOptions{})
 			if err != nil {
 				return err
 			}
@@ -39,7 +38,7 @@ Lock files stay: to remove one is to let two in. Databases are "fleet db-clean"'
 				fmt.Fprintf(a.out, "%s %s: %s\n", verb, left.What, left.Why)
 			}
 			return err
-		},
+		}),
 	}
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be removed")
 	return c

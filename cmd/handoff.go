@@ -43,11 +43,8 @@ func (a *app) runHandoff(ctx context.Context, ws, to string) error {
 	if err != nil {
 		return err
 	}
-	f, err := a.fleet(ctx)
+	f, err := a.fleetFor(ctx, ws)
 	if err != nil {
-		return err
-	}
-	if err := f.Dir.View(ctx, func(s *roster.State) error { return a.mayActFor(s, ws) }); err != nil {
 		return err
 	}
 	path, err := f.WriteHandoff(ctx, ws)

@@ -19,11 +19,10 @@ checkout has none, and could write a file that a worker holds. "hooks install" p
 one hook into .claude/settings.local.json of this repository: such a session may then
 write whatever no worker holds. Everything else in that file stays as it is.`,
 		Example: "  fleet hooks install\n  fleet hooks status\n  fleet hooks remove",
-		Args:    args(0, 0),
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
-		a.hooksVerb("install", "Put the hook in, once", func(root string) error {
+		hooksVerb("install", "Put the hook in, once", a.forMaster, func(root string) error {
 			exe, err := executable()
 			if err != nil {
 				return err
@@ -34,14 +33,14 @@ write whatever no worker holds. Everything else in that file stays as it is.`,
 			}
 			return err
 		}),
-		a.hooksVerb("remove", "Take the hook out", func(root string) error {
+		hooksVerb("remove", "Take the hook out", a.forMaster, func(root string) error {
 			path, err := settings.Remove(root)
 			if err == nil {
 				a.talk("removed from %s", path)
 			}
 			return err
 		}),
-		a.hooksVerb("status", "Show what is installed; exit 1 if nothing is", func(root string) error {
+		hooksVerb("status", "Show what is installed; exit 1 if nothing is", forAll, func(root string) error {
 			commands, err := settings.Installed(root)
 			if err != nil {
 				return err
@@ -58,20 +57,17 @@ write whatever no worker holds. Everything else in that file stays as it is.`,
 	return c
 }
 
-func (a *app) hooksVerb(verb, about string, run func(root string) error) *cobra.Command {
+func forAll(run runE) runE { return run }
+
+func hooksVerb(name, about string, who func(runE) runE, run func(root string) error) *cobra.Command {
 	return &cobra.Command{
-		Use: verb, Short: about, Args: args(0, 0),
-		RunE: func(c *cobra.Command, _ []string) error {
-			if verb != "status" {
-				if err := a.masterOnly("hooks " + verb); err != nil {
-					return err
-				}
-			}
+		Use: name, Short: about,
+		RunE: who(func(c *cobra.Command, _ []string) error {
 			root, err := git.In(proc.Run, ".").MainRoot(c.Context())
 			if err != nil {
 				return err
 			}
 			return run(root)
-		},
+		}),
 	}
 }

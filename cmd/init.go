@@ -31,7 +31,7 @@ func newInit(a *app) *cobra.Command {
 git ignores it. The settings of the run are in its fleet.env.`,
 		Example: "  fleet init shop\n  fleet init shop --worktree      each worker in a git worktree of its own",
 		Args:    args(1, 1),
-		RunE:    func(c *cobra.Command, args []string) error { return a.runInit(c, args[0], o) },
+		RunE:    a.forMaster(func(c *cobra.Command, args []string) error { return a.runInit(c, args[0], o) }),
 	}
 	c.Flags().StringVar(&o.worktree, "worktree", "off", "off: workers share the checkout; on: each gets a worktree")
 	c.Flags().Lookup("worktree").NoOptDefVal = "on"
@@ -41,9 +41,6 @@ git ignores it. The settings of the run are in its fleet.env.`,
 }
 
 func (a *app) runInit(c *cobra.Command, slug string, o initOptions) error {
-	if err := a.masterOnly("init"); err != nil {
-		return err
-	}
 	if o.worktree != "on" && o.worktree != "off" {
 		return roster.Usagef("--worktree %s: want on or off", o.worktree)
 	}

@@ -30,28 +30,15 @@ A workstream of the main checkout is marked as landed, at the commit that is the
 If it is interrupted, even killed, the next one finishes what it had begun.`,
 		Example: "  fleet land WS01 --test 'go test ./...'\n  fleet land --all --dry-run        the order, and who would meet a conflict",
 		Args:    args(0, -1),
-		RunE: func(c *cobra.Command, ids []string) error {
-			o.Forbid = givenOr(c, "forbid", o.Forbid)
-			return a.runLand(c, ids, o)
-		},
+		PreRunE: func(c *cobra.Command, ids []string) error { return allOrNamed(c, "workstreams", o.all, ids) },
+		RunE:    a.forMaster(func(c *cobra.Command, ids []string) error { return a.runLand(c, ids, o) }),
 	}
 	c.Flags().BoolVar(&o.all, "all", false, "every workstream that is done, the one that was done first ahead")
 	c.Flags().BoolVar(&o.MergeCommit, "no-ff", false, "make a merge commit; else the branch moves forward")
 	c.Flags().StringVar(&o.Test, "test", "", "shell `command` that must succeed first (default: FLEET_TEST of the run)")
-	c.Flags().StringVar(&o.Forbid, "forbid", unset, "regular expression that no added line may match (default: FLEET_FORBID of the run)")
+	c.Flags().StringVar(&o.Forbid, "forbid", "", "regular expression that no added line may match (default: FLEET_FORBID of the run)")
 	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "change nothing; tell the order and foresee conflicts")
-	c.Flags().Lookup("forbid").DefValue = ""
 	return c
-}
-
-// unset is the value of a flag that was not given, where an empty one means something.
-const unset = "\x00"
-
-func givenOr(c *cobra.Command, flag, value string) string {
-	if c.Flags().Changed(flag) {
-		return value
-	}
-	return unset
 }
 
 func newRevert(a *app) *cobra.Command {
@@ -63,8 +50,8 @@ func newRevert(a *app) *cobra.Command {
 when the test has succeeded. The workstream is done again, and not landed.`,
 		Example: "  fleet revert WS02",
 		Args:    args(1, 1),
-		RunE: func(c *cobra.Command, args []string) error {
-			l, done, err := a.lander(c.Context(), master.LandOptions{Test: test, Forbid: unset})
+		RunE: a.forMaster(func(c *cobra.Command, args []string) error {
+			l, done, err := a.lander(c, master.LandOptions{Test: test})
 			if err != nil {
 				return err
 			}
@@ -74,34 +61,28 @@ when the test has succeeded. The workstream is done again, and not landed.`,
 				fmt.Fprintf(a.out, "reverted %s %s\n", args[0], roster.ShortSHA(sha))
 			}
 			return err
-		},
+		}),
 	}
 	c.Flags().StringVar(&test, "test", "", "shell `command` that must succeed first (default: FLEET_TEST of the run)")
 	return c
 }
 
 // lander opens the queue with what the run's settings say of it.
-func (a *app) lander(ctx context.Context, o master.LandOptions) (*master.Lander, func(), error) {
-	if err := a.masterOnly("landing"); err != nil {
-		return nil, nil, err
-	}
-	f, err := a.fleet(ctx)
+func (a *app) lander(c *cobra.Command, o master.LandOptions) (*master.Lander, func(), error) {
+	f, err := a.fleet(c.Context())
 	if err != nil {
 		return nil, nil, err
 	}
 	o.Test = cmp.Or(o.Test, f.Dir.Config.Test)
-	if o.Forbid == unset {
+	if !c.Flags().Changed("forbid") { // an empty one forbids nothing
 		o.Forbid = f.Dir.Config.Forbid
 	}
-	return f.Lander(ctx, o, a.talk)
+	return f.Lander(c.Context(), o, a.talk)
 }
 
 func (a *app) runLand(c *cobra.Command, ids []string, o landOptions) error {
-	if o.all == (len(ids) > 0) {
-		return roster.Usagef("land: want workstreams, or --all").Hinted("usage: %s", c.UseLine())
-	}
 	ctx := c.Context()
-	l, done, err := a.lander(ctx, o.LandOptions)
+	l, done, err := a.lander(c, o.LandOptions)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -38,25 +39,16 @@ A file of "instances", each with a name and tasks of its own, makes a workstream
 of each.`,
 		Example: "  fleet load graph.yaml && fleet run",
 		Args:    args(1, 1),
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := a.masterOnly("load"); err != nil {
-				return err
-			}
-			return a.runLoad(c.Context(), args[0])
-		},
+		RunE:    a.forMaster(a.onRun(a.runLoad)),
 	}
 }
 
-func (a *app) runLoad(ctx context.Context, path string) error {
-	d, err := a.dir(ctx)
+func (a *app) runLoad(ctx context.Context, d *rundir.Dir, args []string) error {
+	text, err := a.readFile(args[0])
 	if err != nil {
 		return err
 	}
-	text, err := a.readFile(path)
-	if err != nil {
-		return err
-	}
-	file, err := taskfile.Parse(filepath.Base(path), text)
+	file, err := taskfile.Parse(filepath.Base(args[0]), text)
 	if err != nil {
 		return err
 	}
@@ -83,17 +75,15 @@ func (a *app) readFile(path string) ([]byte, error) {
 
 // loadInstances makes a workstream of each worker of the file, with a queue of its own.
 func (a *app) loadInstances(ctx context.Context, d *rundir.Dir, instances []taskfile.Instance) error {
-	free, err := freeIDs(ctx, d, len(instances))
+	var free []string
+	err := d.View(ctx, func(s *roster.State) error { free = s.FreeIDs(len(instances)); return nil })
 	if err != nil {
 		return err
 	}
 	var streams []roster.NewWorkstream
 	var queue []roster.NewTask
 	for i, in := range instances {
-		brain := d.Config.Brain
-		if in.Model != "" {
-			brain = in.Model
-		}
+		brain := cmp.Or(in.Model, d.Config.Brain)
 		if _, err := agent.Find(brain); err != nil {
 			return fmt.Errorf("instance %s: %w", in.Name, err)
 		}
@@ -107,13 +97,4 @@ func (a *app) loadInstances(ctx context.Context, d *rundir.Dir, instances []task
 	}
 	a.talk("added %s with %s; next: fleet run, or fleet spawn", several(len(streams), "workstream"), several(len(queue), "task"))
 	return nil
-}
-
-// freeIDs are the next ids that no workstream has.
-func freeIDs(ctx context.Context, d *rundir.Dir, n int) (ids []string, err error) {
-	err = d.View(ctx, func(s *roster.State) error {
-		ids = s.FreeIDs(n)
-		return nil
-	})
-	return ids, err
 }

@@ -17,10 +17,7 @@ one it stays. A note that starts with "blocked:" reports the workstream blocked,
 that starts with "done:" ends its task: the way of agents that have no hooks.`,
 		Example: `  fleet heartbeat WS01 "tests pass, writing the docs"`,
 		Args:    args(1, -1),
-		RunE: func(c *cobra.Command, args []string) error {
-			note := strings.TrimSpace(strings.Join(args[1:], " "))
-			return a.update(c.Context(), args[0], func(s *roster.State) error { return s.Heartbeat(args[0], note) })
-		},
+		RunE:    a.onRow(saying((*roster.State).Heartbeat)),
 	}
 }
 
@@ -32,9 +29,13 @@ func newBlock(a *app) *cobra.Command {
 files; the next message that it takes sets it to work again.`,
 		Example: `  fleet block WS01 "need the password of the staging database"`,
 		Args:    args(2, -1),
-		RunE: func(c *cobra.Command, args []string) error {
-			reason := strings.TrimSpace(strings.Join(args[1:], " "))
-			return a.update(c.Context(), args[0], func(s *roster.State) error { return s.Block(args[0], reason) })
-		},
+		RunE:    a.onRow(saying((*roster.State).Block)),
+	}
+}
+
+// saying is a rule whose text may be given in several words.
+func saying(rule func(s *roster.State, ws, text string) error) func(*roster.State, string, []string) error {
+	return func(s *roster.State, ws string, words []string) error {
+		return rule(s, ws, strings.TrimSpace(strings.Join(words, " ")))
 	}
 }

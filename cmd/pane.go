@@ -1,7 +1,9 @@
 package cmd
 
 import (
+	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,14 +22,10 @@ func newPane(a *app) *cobra.Command {
 		Use: "pane <WSxx>", Hidden: true,
 		Short: "Run a worker in this terminal (called in panes)",
 		Args:  args(1, 1),
-		RunE: func(c *cobra.Command, args []string) error {
-			f, err := a.fleet(c.Context())
-			if err != nil {
-				return err
-			}
-			run := func() (int, error) { return f.RunPane(c.Context(), args[0], epoch, o) }
+		RunE: a.onFleet(func(ctx context.Context, f *master.Fleet, args []string) error {
+			run := func() (int, error) { return f.RunPane(ctx, args[0], epoch, o) }
 			if spare > 0 {
-				run = func() (int, error) { return f.RunSpare(c.Context(), args[0], spare, o.Trust) }
+				run = func() (int, error) { return f.RunSpare(ctx, args[0], spare, o.Trust) }
 			}
 			code, err := run()
 			if err != nil {
@@ -35,7 +33,7 @@ func newPane(a *app) *cobra.Command {
 			}
 			fmt.Fprintf(a.out, "\n[fleet] the worker of %s has ended with code %d. Again: fleet spawn %s\n", args[0], code, args[0])
 			return &codedError{code: code}
-		},
+		}),
 	}
 	c.Flags().IntVar(&epoch, "epoch", 0, "incarnation")
 	c.Flags().IntVar(&spare, "spare", 0, "stand by as the spare of this number")
@@ -60,13 +58,7 @@ func newReap(a *app) *cobra.Command {
 		Use: "reap <WSxx>", Hidden: true,
 		Short: "Declare a worker dead if it is gone (called by tmux when a pane's program ends)",
 		Args:  args(1, 1),
-		RunE: func(c *cobra.Command, args []string) error {
-			f, err := a.fleet(c.Context())
-			if err != nil {
-				return err
-			}
-			return f.Reap(c.Context(), args[0], epoch)
-		},
+		RunE:  a.onFleet(func(ctx context.Context, f *master.Fleet, args []string) error { return f.Reap(ctx, args[0], epoch) }),
 	}
 	c.Flags().IntVar(&epoch, "epoch", 0, "incarnation")
 	return c
@@ -84,10 +76,7 @@ func newPlay(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			prompt := ""
-			if len(args) == 1 {
-				prompt = args[0]
-			}
+			prompt := strings.Join(args, "") // one, or none
 			if turn > 0 {
 				return p.RunTask(c.Context(), prompt, turn)
 			}
@@ -103,7 +92,7 @@ func newPlay(a *app) *cobra.Command {
 // newHook is there for the help and for odd calls; package hooks/early answers what agents ask.
 func newHook(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "hook <event> [<WSxx>]", GroupID: "agents",
+		Use: "hook <event> [<WSxx>]", GroupID: "agents", Args: cobra.ArbitraryArgs,
 		Short: "Answer an event of an agent (called by its hooks)",
 		Long: `Reads the event as JSON from stdin and answers with at most one JSON object. The
 settings that fleet gives to its workers call it; nobody needs to call it by hand.

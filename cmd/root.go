@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -96,7 +95,18 @@ planning/fleet-<slug>/.`,
 		newVersion(a), newExitCodes(),
 	)
 	root.SetHelpCommandGroupID("")
+	takeNoArguments(root)
 	return root
+}
+
+// takeNoArguments is for all verbs that don't say how many they take.
+func takeNoArguments(c *cobra.Command) {
+	if c.Args == nil {
+		c.Args = args(0, 0)
+	}
+	for _, sub := range c.Commands() {
+		takeNoArguments(sub)
+	}
 }
 
 // dir opens the run dir: the flag, else the environment, else the nearest one
@@ -132,15 +142,6 @@ func (a *app) dir(ctx context.Context) (*rundir.Dir, error) {
 	return rundir.Open(found[0])
 }
 
-// view shows a snapshot of the run.
-func (a *app) view(ctx context.Context, show func(*rundir.Dir, *roster.State) error) error {
-	d, err := a.dir(ctx)
-	if err != nil {
-		return err
-	}
-	return d.View(ctx, func(s *roster.State) error { return show(d, s) })
-}
-
 // fleet opens the run dir for a verb that acts on workers or tmux.
 func (a *app) fleet(ctx context.Context) (*master.Fleet, error) {
 	d, err := a.dir(ctx)
@@ -158,49 +159,4 @@ func executable() (string, error) {
 		return "", err
 	}
 	return filepath.Abs(exe)
-}
-
-// masterOnly refuses a verb to workers: they start, stop and tell nobody.
-func (a *app) masterOnly(verb string) error {
-	if ws := a.getenv(hooks.EnvWS); ws != "" {
-		return roster.Refusef("%s is a worker, and %s is for the master", ws, verb).Hinted("say in your last message what you need")
-	}
-	return nil
-}
-
-// update applies a transition for a workstream. A worker acts for itself alone,
-// and only while it is the present incarnation.
-func (a *app) update(ctx context.Context, ws string, fn func(*roster.State) error) error {
-	d, err := a.dir(ctx)
-	if err != nil {
-		return err
-	}
-	return d.Update(ctx, func(s *roster.State) error {
-		if err := a.mayActFor(s, ws); err != nil {
-			return err
-		}
-		return fn(s)
-	})
-}
-
-// mayActFor refuses what a worker wants to do for another, or when it counts no more.
-func (a *app) mayActFor(s *roster.State, ws string) error {
-	switch caller := a.getenv(hooks.EnvWS); caller {
-	case "":
-		return nil
-	case ws:
-		return s.Fence(ws, a.epoch())
-	default:
-		return roster.Refusef("%s is a worker and can't act for %s", caller, ws)
-	}
-}
-
-// args checks the number of arguments of a verb; most < 0 is any number.
-func args(least, most int) cobra.PositionalArgs {
-	return func(c *cobra.Command, got []string) error {
-		if len(got) < least || most >= 0 && len(got) > most {
-			return roster.Usagef("%s: wrong number of arguments", strings.TrimPrefix(c.CommandPath(), "fleet ")).Hinted("usage: %s", c.UseLine())
-		}
-		return nil
-	}
 }

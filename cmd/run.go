@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"fleet/internal/proc"
 	"fleet/internal/progress"
 	"fleet/roster"
+	"fleet/roster/rundir"
 )
 
 type runOptions struct {
@@ -32,27 +34,18 @@ a denied write when its file is free. Ends with a table, and exit 0 if every tas
 succeeded and the command of --verify has, too.
 Interrupted, it stops its workers; the next fleet run goes on where this one was.`,
 		Example: "  fleet load graph.yaml && fleet run\n  fleet run --runners 5 --model sonnet --verify 'go test ./...'",
-		Args:    args(0, 0),
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := a.masterOnly("run"); err != nil {
-				return err
-			}
-			f, err := a.fleet(c.Context())
-			if err != nil {
-				return err
-			}
-			if !c.Flags().Changed("runners") {
-				o.Runners = f.Dir.Config.Runners
-			}
-			if !c.Flags().Changed("verify") {
-				o.verify = f.Dir.Config.Verify
-			}
-			if o.Brain == "" {
-				o.Brain = f.Dir.Config.Brain
-			}
-			return a.runRun(c.Context(), f, o)
-		},
 	}
+	c.RunE = a.forMaster(a.onFleet(func(ctx context.Context, f *master.Fleet, _ []string) error {
+		config := f.Dir.Config
+		if !c.Flags().Changed("runners") {
+			o.Runners = config.Runners
+		}
+		if !c.Flags().Changed("verify") {
+			o.verify = config.Verify
+		}
+		o.Brain = cmp.Or(o.Brain, config.Brain)
+		return a.runRun(ctx, f, o)
+	}))
 	fl := c.Flags()
 	fl.IntVar(&o.Runners, "runners", 0, "workers for tasks that are pinned to nobody (default: FLEET_RUNNERS)")
 	fl.StringVar(&o.Brain, "brain", "", "the agent of those workers (default: FLEET_BRAIN)")
@@ -163,19 +156,11 @@ func newTick(a *app) *cobra.Command {
 		Short: "Let the scheduler look at the run once, and print what it decides",
 		Long: `Every change of the run does this by itself. What only time brings, a backoff or a
 deadline that passed, waits for the next change, for fleet run, fleet watch or this.`,
-		Args: args(0, 0),
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := a.masterOnly("tick"); err != nil {
-				return err
-			}
-			f, err := a.fleet(c.Context())
-			if err != nil {
-				return err
-			}
-			return f.Tick(c.Context(), func(d roster.Decision) {
+		RunE: a.forMaster(a.onFleet(func(ctx context.Context, f *master.Fleet, _ []string) error {
+			return f.Tick(ctx, func(d roster.Decision) {
 				fmt.Fprintln(a.out, strings.Join(strings.Fields(fmt.Sprintf("%s %s %s", d.Do, d.Task, d.WS)), " "))
 			})
-		},
+		})),
 	}
 }
 
@@ -185,16 +170,6 @@ func newReset(a *app) *cobra.Command {
 		Short: "Forget the tasks, leases and events of the run; the workstreams stay",
 		Long: `Removes every task with its brief and its results, every lease and every event. It
 needs FLEET_ALLOW_RESET=on in fleet.env, and no worker may run.`,
-		Args: args(0, 0),
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := a.masterOnly("reset"); err != nil {
-				return err
-			}
-			d, err := a.dir(c.Context())
-			if err != nil {
-				return err
-			}
-			return d.Reset(c.Context())
-		},
+		RunE: a.forMaster(a.onRun(func(ctx context.Context, d *rundir.Dir, _ []string) error { return d.Reset(ctx) })),
 	}
 }

@@ -35,7 +35,7 @@ its brief. A dialog at which an agent waits is reported, never answered.`,
   fleet spawn WS01 --spares 1      have an agent stand by, also beside a worker that runs
   fleet spawn WS01 --no-tmux       print the command to run in a terminal of yours`,
 		Args: args(1, -1),
-		RunE: func(c *cobra.Command, ids []string) error { return a.runSpawn(c.Context(), ids, o) },
+		RunE: a.forMaster(a.onFleet(func(ctx context.Context, f *master.Fleet, ids []string) error { return a.runSpawn(ctx, f, ids, o) })),
 	}
 	f := c.Flags()
 	f.StringVar(&o.Brain, "brain", "", "another agent than the workstream's own")
@@ -50,16 +50,9 @@ its brief. A dialog at which an agent waits is reported, never answered.`,
 	return c
 }
 
-func (a *app) runSpawn(ctx context.Context, ids []string, o spawnOptions) error {
-	if err := a.masterOnly("spawn"); err != nil {
-		return err
-	}
+func (a *app) runSpawn(ctx context.Context, f *master.Fleet, ids []string, o spawnOptions) (err error) {
 	if o.spares < 0 {
 		return roster.Usagef("--spares %d: want 0 or more", o.spares)
-	}
-	f, err := a.fleet(ctx)
-	if err != nil {
-		return err
 	}
 	o.Manual = o.here || o.noTmux
 	if o.spares > 0 && !o.here && len(ids) == 1 && f.Dir.Alive(ids[0]) {

@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -12,35 +14,34 @@ import (
 )
 
 func newStatus(a *app) *cobra.Command {
-	var tsv, asJSON bool
 	c := &cobra.Command{
 		Use: "status", GroupID: "look",
 		Short: "Show the workstreams as a table",
 		Long: `Shows one line a workstream: status, task, how many paths it claims and holds, the age
 of its last sign of life, and its note. --tsv prints roster.tsv as it is.`,
 		Example: "  fleet status\n  fleet status --json | jq '.workstreams[] | select(.status==\"blocked\")'",
-		Args:    args(0, 0),
-		RunE: func(c *cobra.Command, _ []string) error {
-			if tsv && asJSON {
-				return roster.Usagef("status: --tsv or --json, not both")
-			}
-			d, err := a.dir(c.Context())
-			if err != nil {
-				return err
-			}
-			if tsv {
-				text, err := d.RosterText()
-				if err == nil {
-					_, err = a.out.Write(text)
-				}
-				return err
-			}
-			return d.View(c.Context(), func(s *roster.State) error { return a.printStatus(d, s, asJSON) })
-		},
 	}
-	c.Flags().BoolVar(&tsv, "tsv", false, "the raw roster")
-	c.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	a.onView(c, func(d *rundir.Dir, s *roster.State) (view, error) { return statusView(d, s), nil })
+	shown := c.RunE
+	tsv := c.Flags().Bool("tsv", false, "the raw roster")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		switch {
+		case !*tsv:
+			return shown(c, args)
+		case c.Flags().Changed("json"):
+			return roster.Usagef("status: --tsv or --json, not both")
+		}
+		return a.onRun(a.printRoster)(c, args)
+	}
 	return c
+}
+
+func (a *app) printRoster(_ context.Context, d *rundir.Dir, _ []string) error {
+	text, err := d.RosterText()
+	if err == nil {
+		_, err = a.out.Write(text)
+	}
+	return err
 }
 
 // statusRow is a workstream with what is derived about it.
@@ -63,19 +64,17 @@ func statusRows(d *rundir.Dir, s *roster.State) []statusRow {
 	return rows
 }
 
-func (a *app) printStatus(d *rundir.Dir, s *roster.State, asJSON bool) error {
+func statusView(d *rundir.Dir, s *roster.State) view {
 	rows := statusRows(d, s)
-	if asJSON {
-		return printJSON(a.out, map[string]any{"run": d.Slug(), "run_dir": d.Path, "workstreams": rows})
+	v := view{
+		doc:    map[string]any{"run": d.Slug(), "run_dir": d.Path, "workstreams": rows},
+		header: []string{"WS", "STATUS", "TASK", "CLAIMS", "HELD", "AGE", "NOTE"},
 	}
-	cells := make([][]string, len(rows))
-	for i, r := range rows {
-		cells[i] = []string{
-			r.ID, string(r.Status), short(r.Task, 40), strconv.Itoa(len(r.Claims)), strconv.Itoa(len(r.Held)),
-			age(s.Now, r.Heartbeat), short(r.Notes, 60),
-		}
+	for _, r := range rows {
+		v.row(r.ID, string(r.Status), short(r.Task, 40), strconv.Itoa(len(r.Claims)), strconv.Itoa(len(r.Held)),
+			age(s.Now, r.Heartbeat), short(r.Notes, 60))
 	}
-	return printTable(a.out, []string{"WS", "STATUS", "TASK", "CLAIMS", "HELD", "AGE", "NOTE"}, cells)
+	return v
 }
 
 // age is the time since a heartbeat in whole seconds, "-" when there was none.
@@ -90,32 +89,22 @@ func newLs(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "ls", GroupID: "look",
 		Short: "List the runs of this repository",
-		Args:  args(0, 0),
-		RunE: func(c *cobra.Command, _ []string) error {
-			d, err := a.dir(c.Context())
-			if err != nil {
-				return err
-			}
+		RunE: a.onRun(func(ctx context.Context, d *rundir.Dir, _ []string) error {
 			found, err := rundir.Find(d.Root)
-			if err != nil {
-				return err
-			}
 			for _, path := range found {
-				if err := a.listRun(c, path); err != nil {
-					return err
-				}
+				err = errors.Join(err, a.listRun(ctx, path))
 			}
-			return nil
-		},
+			return err
+		}),
 	}
 }
 
-func (a *app) listRun(c *cobra.Command, path string) error {
+func (a *app) listRun(ctx context.Context, path string) error {
 	d, err := rundir.Open(path)
 	if err != nil {
 		return err
 	}
-	return d.View(c.Context(), func(s *roster.State) error {
+	return d.View(ctx, func(s *roster.State) error {
 		alive := 0
 		for _, w := range s.Workstreams {
 			if d.Alive(w.ID) {

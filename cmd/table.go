@@ -32,8 +32,27 @@ func printTable(out io.Writer, header []string, rows [][]string) error {
 	return err
 }
 
+// view is one thing to show, to people or to programs.
+type view struct {
+	doc    any // of --json
+	header []string
+	rows   [][]string
+}
+
+func (v *view) row(cells ...string) { v.rows = append(v.rows, cells) }
+
+func (v *view) print(out io.Writer, asJSON bool) error {
+	if asJSON {
+		return printJSON(out, v.doc)
+	}
+	return printTable(out, v.header, v.rows)
+}
+
 // orDash is a cell that isn't empty.
 func orDash(s string) string { return cmp.Or(s, "-") }
+
+// listOr joins values, or stands in for none.
+func listOr(none string, values []string) string { return cmp.Or(strings.Join(values, ", "), none) }
 
 // short cuts a text to a width, as a cell of a table.
 func short(s string, width int) string { return runewidth.Truncate(roster.Flat(s), width, "…") }

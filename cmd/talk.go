@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -8,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fleet/internal/master"
-	"fleet/roster"
 )
 
 func newSend(a *app) *cobra.Command {
@@ -21,15 +21,8 @@ took it. Prints "delivered", "typed_only" (not seen to arrive; exit 1) or "unkno
 stands in the input. A long or many-lined message is sent as a file.`,
 		Example: `  fleet send WS02 "use the v2 endpoint"`,
 		Args:    args(2, -1),
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := a.masterOnly("send"); err != nil {
-				return err
-			}
-			f, err := a.fleet(c.Context())
-			if err != nil {
-				return err
-			}
-			d, err := f.Send(c.Context(), args[0], strings.Join(args[1:], " "))
+		RunE: a.forMaster(a.onFleet(func(ctx context.Context, f *master.Fleet, args []string) error {
+			d, err := f.Send(ctx, args[0], strings.Join(args[1:], " "))
 			if d != "" {
 				fmt.Fprintln(a.out, d)
 			}
@@ -42,7 +35,7 @@ stands in the input. A long or many-lined message is sent as a file.`,
 				return &codedError{code: exitNoAnswer, msg: "tmux did not answer: whether the message was typed is not known"}
 			}
 			return nil
-		},
+		})),
 	}
 }
 
@@ -53,29 +46,19 @@ func newStop(a *app) *cobra.Command {
 		Short:   "End workers; their files are free at once and their tasks wait",
 		Example: "  fleet stop WS02\n  fleet stop --all",
 		Args:    args(0, -1),
-		RunE: func(c *cobra.Command, ids []string) error {
-			if err := a.masterOnly("stop"); err != nil {
-				return err
+		PreRunE: func(c *cobra.Command, ids []string) error { return allOrNamed(c, "workstreams", all, ids) },
+		RunE: a.forMaster(a.onFleet(func(ctx context.Context, f *master.Fleet, ids []string) error {
+			if all {
+				return f.StopAll(ctx, func(ws string) { fmt.Fprintf(a.out, "stopped %s\n", ws) })
 			}
-			if all == (len(ids) > 0) {
-				return roster.Usagef("stop: want workstreams, or --all").Hinted("usage: %s", c.UseLine())
-			}
-			f, err := a.fleet(c.Context())
-			if err != nil {
-				return err
-			}
-			return a.runStop(c, f, ids, all)
-		},
+			return a.stop(ctx, f, ids)
+		})),
 	}
 	c.Flags().BoolVar(&all, "all", false, "every worker of the run, and the run's tmux server")
 	return c
 }
 
-func (a *app) runStop(c *cobra.Command, f *master.Fleet, ids []string, all bool) error {
-	ctx := c.Context()
-	if all {
-		return f.StopAll(ctx, func(ws string) { fmt.Fprintf(a.out, "stopped %s\n", ws) })
-	}
+func (a *app) stop(ctx context.Context, f *master.Fleet, ids []string) error {
 	for _, id := range ids {
 		ran, err := f.Stop(ctx, id)
 		if err != nil {
@@ -96,13 +79,6 @@ func newAttach(a *app) *cobra.Command {
 		Short: "Show the workers' panes in this terminal",
 		Long: `Attaches this terminal to the run's tmux session. ctrl-b d leaves it again; the workers
 go on. Without a terminal it prints the command instead.`,
-		Args: args(0, 0),
-		RunE: func(c *cobra.Command, _ []string) error {
-			f, err := a.fleet(c.Context())
-			if err != nil {
-				return err
-			}
-			return f.Attach(c.Context(), os.Stdin, a.out)
-		},
+		RunE: a.onFleet(func(ctx context.Context, f *master.Fleet, _ []string) error { return f.Attach(ctx, os.Stdin, a.out) }),
 	}
 }

@@ -18,7 +18,6 @@ func newTask(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "task", GroupID: "what",
 		Short: "Add tasks to the graph, look at them, cancel, retry or skip them",
-		Args:  args(0, 0),
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
@@ -41,14 +40,11 @@ Without one it goes to any idle worker.`,
 		Example: `  fleet task add WS01 "then write the changelog"
   fleet task add "fix the typo in README.md" --scope README.md --depends-on T1,T2`,
 		Args: args(1, 2),
-		RunE: func(c *cobra.Command, args []string) error {
-			n.Description = args[len(args)-1]
-			worker := ""
-			if len(args) == 2 {
-				worker = args[0]
-			}
-			return a.runTaskAdd(c.Context(), worker, n)
-		},
+		RunE: a.forMaster(a.onRun(func(ctx context.Context, d *rundir.Dir, args []string) error {
+			last := len(args) - 1
+			n.Description = args[last]
+			return a.runTaskAdd(ctx, d, strings.Join(args[:last], ""), n)
+		})),
 	}
 	f := c.Flags()
 	f.StringVar(&n.ID, "id", "", "its id (default: the next one of the workstream, or a random one)")
@@ -61,16 +57,9 @@ Without one it goes to any idle worker.`,
 	return c
 }
 
-func (a *app) runTaskAdd(ctx context.Context, worker string, n roster.NewTask) error {
-	if err := a.masterOnly("task add"); err != nil {
-		return err
-	}
+func (a *app) runTaskAdd(ctx context.Context, d *rundir.Dir, worker string, n roster.NewTask) (err error) {
 	if n.Priority == 0 {
 		return roster.Dataf("--priority 0: want 1 to 5")
-	}
-	d, err := a.dir(ctx)
-	if err != nil {
-		return err
 	}
 	if worker != "" {
 		if n.Workstream, err = workstreamOf(ctx, d, worker); err != nil {
@@ -126,15 +115,8 @@ func newTaskRetry(a *app) *cobra.Command {
 func (a *app) taskVerb(verb, short string, rule func(*roster.State, string) error) *cobra.Command {
 	return &cobra.Command{
 		Use: verb + " <task>...", Short: short, Args: args(1, -1), Example: "  fleet task " + verb + " T3",
-		RunE: func(c *cobra.Command, ids []string) error {
-			if err := a.masterOnly("task " + verb); err != nil {
-				return err
-			}
-			d, err := a.dir(c.Context())
-			if err != nil {
-				return err
-			}
-			return d.Update(c.Context(), func(s *roster.State) error {
+		RunE: a.forMaster(a.onRun(func(ctx context.Context, d *rundir.Dir, ids []string) error {
+			return d.Update(ctx, func(s *roster.State) error {
 				for _, id := range ids {
 					if err := rule(s, id); err != nil {
 						return err
@@ -142,14 +124,13 @@ func (a *app) taskVerb(verb, short string, rule func(*roster.State, string) erro
 				}
 				return nil
 			})
-		},
+		})),
 	}
 }
 
 type tasksOptions struct {
 	status        string
 	limit, offset int
-	asJSON        bool
 }
 
 func newTasks(a *app, name string) *cobra.Command {
@@ -158,33 +139,25 @@ func newTasks(a *app, name string) *cobra.Command {
 		Use:     name,
 		Short:   "Show the tasks of the graph",
 		Example: "  fleet tasks\n  fleet tasks --status failed\n  fleet tasks --json | jq '.tasks[] | select(.runnable)'",
-		Args:    args(0, 0),
-		RunE: func(c *cobra.Command, _ []string) error {
-			if o.status != "" && !slices.Contains(roster.TaskStatuses, roster.TaskStatus(o.status)) {
-				return roster.Usagef("--status %s: no such status", o.status).Hinted("there are: %s", joinStatuses())
-			}
-			if o.limit < 0 || o.offset < 0 {
-				return roster.Usagef("--limit and --offset want 0 or more")
-			}
-			return a.view(c.Context(), func(_ *rundir.Dir, s *roster.State) error { return a.printTasks(s, o) })
-		},
+		PreRunE: func(*cobra.Command, []string) error { return o.check() },
 	}
 	c.Flags().StringVar(&o.status, "status", "", "only those in this status")
 	c.Flags().IntVar(&o.limit, "limit", 0, "at most so many; 0 is all")
 	c.Flags().IntVar(&o.offset, "offset", 0, "leave out the first so many")
-	c.Flags().BoolVar(&o.asJSON, "json", false, "for programs")
-	return c
+	return a.onView(c, func(_ *rundir.Dir, s *roster.State) (view, error) { return o.view(s), nil })
 }
 
-func joinStatuses() string {
-	names := make([]string, len(roster.TaskStatuses))
-	for i, st := range roster.TaskStatuses {
-		names[i] = string(st)
+func (o tasksOptions) check() error {
+	if o.limit < 0 || o.offset < 0 {
+		return roster.Usagef("--limit and --offset want 0 or more")
 	}
-	return strings.Join(names, " ")
+	if o.status == "" {
+		return nil
+	}
+	return oneOf("--status", "status", o.status, roster.TaskStatuses)
 }
 
-func (a *app) printTasks(s *roster.State, o tasksOptions) error {
+func (o tasksOptions) view(s *roster.State) view {
 	views := s.TaskViews()
 	if o.status != "" {
 		views = slices.DeleteFunc(views, func(v roster.TaskView) bool { return v.Status != roster.TaskStatus(o.status) })
@@ -194,10 +167,7 @@ func (a *app) printTasks(s *roster.State, o tasksOptions) error {
 	if o.limit > 0 {
 		views = views[:min(o.limit, len(views))]
 	}
-	if o.asJSON {
-		return printJSON(a.out, map[string]any{"tasks": views, "total": total})
-	}
-	return printTable(a.out, taskHeader, taskCells(views))
+	return view{doc: map[string]any{"tasks": views, "total": total}, header: taskHeader, rows: taskCells(views)}
 }
 
 var taskHeader = []string{"TASK", "STATUS", "PRI", "TRY", "WS", "TITLE", "WAITS FOR"}
@@ -237,13 +207,14 @@ func newTaskShow(a *app) *cobra.Command {
 		Short:   "Show a task with what it waits for, what waits for it, and the files that it changed",
 		Example: "  fleet task show T3",
 		Args:    args(1, 1),
-		RunE: func(c *cobra.Command, args []string) error {
-			d, err := a.dir(c.Context())
+		RunE: a.onRun(func(ctx context.Context, d *rundir.Dir, args []string) error {
+			detail, err := detailOf(ctx, d, args[0])
 			if err != nil {
 				return err
 			}
-			return a.showTask(c.Context(), d, args[0], asJSON)
-		},
+			v := detail.view()
+			return v.print(a.out, asJSON)
+		}),
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "for programs")
 	return c
@@ -258,7 +229,7 @@ type taskDetail struct {
 	Results    []string `json:"results"`
 }
 
-func (a *app) showTask(ctx context.Context, d *rundir.Dir, id string, asJSON bool) error {
+func detailOf(ctx context.Context, d *rundir.Dir, id string) (taskDetail, error) {
 	detail := taskDetail{Dependents: []string{}, Changes: []string{}, Results: []string{}, Brief: d.Rel(d.Brief(id))}
 	err := d.View(ctx, func(s *roster.State) error {
 		views := s.TaskViews()
@@ -271,7 +242,7 @@ func (a *app) showTask(ctx context.Context, d *rundir.Dir, id string, asJSON boo
 		return nil
 	})
 	if err != nil {
-		return err
+		return detail, err
 	}
 	err = each(d.Events(0), func(e roster.Event) error {
 		if path, _ := e.Data["path"].(string); e.Type == roster.FileChanged && e.Task == id && !slices.Contains(detail.Changes, path) {
@@ -279,17 +250,15 @@ func (a *app) showTask(ctx context.Context, d *rundir.Dir, id string, asJSON boo
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
 	for _, path := range d.Results(id, detail.Attempts) {
 		detail.Results = append(detail.Results, d.Rel(path))
 	}
-	if asJSON {
-		return printJSON(a.out, detail)
-	}
-	list := func(v []string) string { return orDash(strings.Join(v, ", ")) }
-	return printTable(a.out, []string{detail.ID, detail.Title}, [][]string{
+	return detail, err
+}
+
+func (detail taskDetail) view() view {
+	list := func(values []string) string { return listOr("-", values) }
+	return view{doc: detail, header: []string{detail.ID, detail.Title}, rows: [][]string{
 		{"status", orDash(strings.TrimSpace(string(detail.Status) + " " + string(detail.ErrorKind)))},
 		{"attempts", fmt.Sprintf("%d of %d", detail.Attempts, detail.MaxAttempts)},
 		{"workstream", orDash(detail.Workstream)},
@@ -303,5 +272,5 @@ func (a *app) showTask(ctx context.Context, d *rundir.Dir, id string, asJSON boo
 		{"tokens", fmt.Sprintf("%d in, %d out, %.4f USD", detail.InputTokens, detail.OutputTokens, detail.CostUSD)},
 		{"brief", detail.Brief},
 		{"results", list(detail.Results)},
-	})
+	}}
 }

@@ -12,7 +12,7 @@ var version = ""
 
 func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: args(0, 0),
+		Use: "version", Short: "Print the version",
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintln(a.out, "fleet", versionText())
 			return err

@@ -32,17 +32,7 @@ STALE and DEAD come with every scan, one each --poll seconds. With --once it sca
 once and compares with the scan before, which may have been another process's.
 The heartbeat is not a field: that it stands still is what STALE says.`,
 		Example: "  fleet watch\n  fleet watch --once        in scripts",
-		Args:    args(0, 0),
-		RunE: func(c *cobra.Command, _ []string) error {
-			if o.staleMin < 0 || o.poll < 1 {
-				return roster.Usagef("watch: --stale-min wants 0 or more, --poll 1 or more")
-			}
-			f, err := a.fleet(c.Context())
-			if err != nil {
-				return err
-			}
-			return a.runWatch(c.Context(), f, o)
-		},
+		RunE:    a.onFleet(func(ctx context.Context, f *master.Fleet, _ []string) error { return a.runWatch(ctx, f, o) }),
 	}
 	c.Flags().IntVar(&o.staleMin, "stale-min", 15, "minutes without a sign of life")
 	c.Flags().IntVar(&o.poll, "poll", 60, "seconds from scan to scan")
@@ -51,6 +41,9 @@ The heartbeat is not a field: that it stands still is what STALE says.`,
 }
 
 func (a *app) runWatch(ctx context.Context, f *master.Fleet, o watchOptions) error {
+	if o.staleMin < 0 || o.poll < 1 {
+		return roster.Usagef("watch: --stale-min wants 0 or more, --poll 1 or more")
+	}
 	wake, stop := f.Dir.Changes()
 	defer stop()
 	tick := time.NewTicker(time.Duration(o.poll) * time.Second)
