@@ -31,7 +31,6 @@ type show struct {
 	live  bool
 
 	mu     sync.Mutex
-	last   int64    // the last event that was told
 	denied int      // writes, so far
 	recent []string // the last lines, of a live show
 	drawn  int      // lines that stand on the screen
@@ -39,28 +38,27 @@ type show struct {
 
 // startShow begins to tell of what happens after an event. end tells the rest.
 func (a *app) startShow(f *master.Fleet, after int64) (s *show, end func()) {
-	s = &show{app: a, fleet: f, paint: a.painter(), began: time.Now(), last: after, live: term.IsTerminal(int(os.Stdout.Fd()))}
+	s = &show{app: a, fleet: f, paint: a.painter(), began: time.Now(), live: term.IsTerminal(int(os.Stdout.Fd()))}
 	ctx, cancel := context.WithCancel(context.Background())
-	var told sync.WaitGroup
-	told.Go(func() { _ = f.Dir.Follow(ctx, after, s.event) })
+	told := progress.Tell(ctx, f.Dir, after, s.event)
+	var drawn sync.WaitGroup
 	if s.live {
-		told.Go(func() { s.draw(ctx) })
+		drawn.Go(func() { s.draw(ctx) })
 	}
 	return s, func() {
 		cancel()
-		told.Wait()
-		_ = each(f.Dir.Events(s.last), s.event)
+		drawn.Wait()
+		_ = told()
 		s.erase()
 	}
 }
 
 func (s *show) event(e roster.Event) error {
 	s.say(s.paint.Line(e))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.last = e.ID
 	if e.Type == roster.LeaseDenied {
+		s.mu.Lock()
 		s.denied++
+		s.mu.Unlock()
 	}
 	return nil
 }

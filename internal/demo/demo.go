@@ -15,7 +15,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"fleet/internal/agent"
@@ -54,7 +53,6 @@ type demo struct {
 	signs string // where a scripted worker waits for a file, outside the repository
 	parts []part
 	began time.Time
-	last  int64 // the event that was told last
 }
 
 // Run shows the demo. It reports whether the veto happened, every task succeeded and the repository's tests pass.
@@ -151,42 +149,24 @@ func (d *demo) say(format string, args ...any) { fmt.Fprintf(d.Out, format+"\n",
 // drain runs the graph to its end and tells what happens.
 func (d *demo) drain(ctx context.Context) error {
 	d.began = time.Now()
-	follow, stop := context.WithCancel(ctx)
-	var told sync.WaitGroup
-	var followErr error
-	told.Go(func() { followErr = d.fleet.Dir.Follow(follow, 0, d.tell) })
+	told := progress.Tell(ctx, d.fleet.Dir, 0, d.tell)
 	err := d.fleet.Drain(ctx, master.DrainOptions{
 		Runners: runners, Brain: d.Brain, Limits: agent.Limits{Sealed: true}, Said: func(line string) { d.say("%5.1fs  %s", time.Since(d.began).Seconds(), line) },
 	})
-	stop()
-	told.Wait()
-	for e, lastErr := range d.fleet.Dir.Events(d.last) { // what came after the last look
-		if lastErr != nil {
-			return lastErr
-		}
-		followErr = errors.Join(followErr, d.tell(e))
-	}
+	err = errors.Join(err, told())
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("the demo was not over after %s", d.Limit)
 	}
-	return errors.Join(err, followErr)
+	return err
 }
 
 // tell prints an event, and gives the scripted workers their signs.
 func (d *demo) tell(e roster.Event) error {
-	d.last = e.ID
 	if line := d.Color.Line(e); line != "" {
 		d.say("%5.1fs  %s", e.At.Sub(d.began).Seconds(), line)
 	}
-	sign := ""
-	switch path, _ := e.Data["path"].(string); {
-	case path != contested:
-	case e.Type == roster.LeaseAcquired:
-		sign = isHeld
-	case e.Type == roster.LeaseDenied:
-		sign = isDenied
-	}
-	if sign == "" {
+	sign := map[roster.EventType]string{roster.LeaseAcquired: isHeld, roster.LeaseDenied: isDenied}[e.Type]
+	if sign == "" || e.Data["path"] != contested {
 		return nil
 	}
 	return os.WriteFile(filepath.Join(d.signs, sign), nil, 0o644)
