@@ -88,7 +88,7 @@ func (l lab) start(ctx context.Context, script string, wanted func(Pane) bool) (
 	if err != nil {
 		return Pane{}, err
 	}
-	if err := l.on(ctx, id, []string{"resize-window", "-t", string(id), "-x", "80", "-y", "24"}); err != nil {
+	if _, err := l.on(ctx, id, nil, []string{"resize-window", "-t", string(id), "-x", "80", "-y", "24"}); err != nil {
 		return Pane{}, err
 	}
 	var p Pane
@@ -147,7 +147,7 @@ func (l lab) paste(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := l.on(ctx, p.ID, []string{"copy-mode", "-t", string(p.ID)}); err != nil {
+	if _, err := l.on(ctx, p.ID, nil, []string{"copy-mode", "-t", string(p.ID)}); err != nil {
 		return err
 	}
 	if err := l.Paste(ctx, p.ID, text); err != nil {

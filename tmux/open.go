@@ -195,13 +195,14 @@ func (s *Server) arm(ctx context.Context, id PaneID, spec PaneSpec) error {
 		respawn = append(respawn, "-e", kv)
 	}
 	cmds := append([][]string{{"set-option", "-p", "-t", string(id), "remain-on-exit", "on"}}, tag(id, spec.Tags)...)
-	_, err := s.do(ctx, append(cmds, append(append(respawn, "--"), spec.Args...))...)
+	_, err := s.on(ctx, id, nil, append(cmds, append(append(respawn, "--"), spec.Args...))...)
 	return err
 }
 
 // Tag says what a pane of ours is for from now on.
 func (s *Server) Tag(ctx context.Context, id PaneID, t Tags) error {
-	return s.on(ctx, id, tag(id, t)...)
+	_, err := s.on(ctx, id, nil, tag(id, t)...)
+	return err
 }
 
 func tag(id PaneID, t Tags) [][]string {

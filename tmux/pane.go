@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"fleet/internal/proc"
 )
 
 // collected is true of a pane once tmux has the exit code of its program, has run
@@ -24,13 +26,14 @@ func (s *Server) OnDeath(ctx context.Context, id PaneID, argv []string) error {
 	// parses nor expands: only the shell's quoting is left to get right.
 	line := quote(argv) + " </dev/null >/dev/null 2>&1 || :"
 	react := fmt.Sprintf(`run-shell -b -t %s "#{%s}"`, id, optOnDeath)
-	return s.on(ctx, id,
+	_, err := s.on(ctx, id, nil,
 		[]string{"set-option", "-p", "-t", string(id), optOnDeath, line},
 		[]string{"set-hook", "-p", "-t", string(id), "pane-died", react},
 		// A death that is not collected yet will be, and answered, when the next
 		// child ends.
 		[]string{"if-shell", "-F", "-t", string(id), collected, react, "run-shell -b true"},
 	)
+	return err
 }
 
 // quote makes one line for sh out of an argument vector.
@@ -47,10 +50,7 @@ func quote(argv []string) string {
 // blank lines at the end are left out. It does not see tmux's own modes. After
 // the program has ended, its first screen line counts as scrolled off.
 func (s *Server) Capture(ctx context.Context, id PaneID, history int) (string, error) {
-	if !id.valid() {
-		return "", fmt.Errorf("%w: %q", ErrNoPane, id)
-	}
-	out, err := s.do(ctx,
+	out, err := s.on(ctx, id, nil,
 		[]string{"display-message", "-p", "-t", string(id), collected},
 		[]string{"capture-pane", "-p", "-J", "-t", string(id), "-S", strconv.Itoa(-max(history, 0))})
 	dead, screen, _ := strings.Cut(strings.TrimSuffix(out, "\n"), "\n")
@@ -63,19 +63,18 @@ func (s *Server) Capture(ctx context.Context, id PaneID, history int) (string, e
 
 // Kill ends the pane and hangs up on what runs in it. A pane that is gone is no error.
 func (s *Server) Kill(ctx context.Context, id PaneID) error {
-	err := s.on(ctx, id, []string{"kill-pane", "-t", string(id)})
+	_, err := s.on(ctx, id, nil, []string{"kill-pane", "-t", string(id)})
 	if errors.Is(err, ErrNoPane) {
 		return nil
 	}
 	return err
 }
 
-// on runs commands about one pane. tmux takes an empty target for "the current
-// pane", whichever that is, and any other text for a name to search for.
-func (s *Server) on(ctx context.Context, id PaneID, cmds ...[]string) error {
+// on runs commands about one pane, with a text on their stdin. tmux takes an empty target
+// for "the current pane", whichever that is, and any other text for a name to search for.
+func (s *Server) on(ctx context.Context, id PaneID, stdin []byte, cmds ...[]string) (string, error) {
 	if !id.valid() {
-		return fmt.Errorf("%w: %q", ErrNoPane, id)
+		return "", fmt.Errorf("%w: %q", ErrNoPane, id)
 	}
-	_, err := s.do(ctx, cmds...)
-	return err
+	return s.exec(ctx, proc.Cmd{Stdin: stdin, Args: s.args(cmds...)})
 }

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
-
-	"fleet/internal/proc"
 )
 
 // Paste puts text into the pane's program byte for byte, as one bracketed paste
@@ -43,11 +41,8 @@ func (s *Server) Enter(ctx context.Context, id PaneID) error {
 // every other pane. So the server looks in the same breath; between two calls of
 // ours the program could end.
 func (s *Server) put(ctx context.Context, id PaneID, text, flags string) error {
-	if !id.valid() {
-		return fmt.Errorf("%w: %q", ErrNoPane, id)
-	}
 	buffer := "fleet-" + rand.Text()
-	out, err := s.exec(ctx, proc.Cmd{Stdin: []byte(text), Args: s.args(
+	out, err := s.on(ctx, id, []byte(text),
 		[]string{"copy-mode", "-q", "-t", string(id)}, // all modes, or the screen would not show the text
 		[]string{"load-buffer", "-b", buffer, "-"},
 		// Without -r every newline becomes a carriage return, which is Enter.
@@ -55,7 +50,7 @@ func (s *Server) put(ctx context.Context, id PaneID, text, flags string) error {
 			"if-shell", "-F", "-t", string(id), "#{pane_dead}", "display-message -p dead",
 			fmt.Sprintf("paste-buffer %s -r -d -b %s -t %s", flags, buffer, id),
 		},
-	)})
+	)
 	if err == nil && out != "" {
 		err = fmt.Errorf("%w: %s", ErrDead, id)
 	}
