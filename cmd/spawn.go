@@ -56,7 +56,11 @@ func (a *app) runSpawn(ctx context.Context, f *master.Fleet, ids []string, o spa
 	}
 	o.Manual = o.here || o.noTmux
 	if o.spares > 0 && !o.here && len(ids) == 1 && f.Dir.Alive(ids[0]) {
-		return a.addSpares(ctx, f, ids[0], o)
+		p, err := f.PlanSpares(ctx, ids[0], o.SpawnOptions)
+		if err != nil {
+			return err
+		}
+		return a.standBy(ctx, f, master.Launched{Plan: p}, o)
 	}
 	plans := make([]master.Plan, len(ids))
 	for i, id := range ids { // all of them are sound before the first is started
@@ -69,7 +73,7 @@ func (a *app) runSpawn(ctx context.Context, f *master.Fleet, ids []string, o spa
 	}
 	switch {
 	case o.dryRun:
-		return a.printPlans(plans, o.spares)
+		return a.printPlans(ctx, f, plans, o)
 	case o.here && (len(ids) > 1 || o.spares > 0):
 		return roster.Usagef("--here takes one workstream, and no spares")
 	case o.here:
@@ -80,35 +84,31 @@ func (a *app) runSpawn(ctx context.Context, f *master.Fleet, ids []string, o spa
 	return a.spawnPanes(ctx, f, ids, o)
 }
 
-func (a *app) printPlans(plans []master.Plan, spares int) error {
+func (a *app) printPlans(ctx context.Context, f *master.Fleet, plans []master.Plan, o spawnOptions) error {
 	for _, p := range plans {
 		fmt.Fprintln(a.out, p)
-		for k := 1; k <= spares; k++ {
-			a.printSparePlan(p, k)
+		if err := a.standBy(ctx, f, master.Launched{Plan: p}, o); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (a *app) printSparePlan(p master.Plan, k int) {
-	fmt.Fprintf(a.out, "PLAN spare %s-spare%d cwd=%s\n", p.WS.Name, k, p.Dir)
-}
-
-// addSpares has spares stand by beside a worker that runs.
-func (a *app) addSpares(ctx context.Context, f *master.Fleet, id string, o spawnOptions) error {
-	p, err := f.PlanSpares(ctx, id, o.SpawnOptions)
-	l := master.Launched{Plan: p}
-	for k := 1; k <= o.spares && err == nil; k++ {
+// standBy has the spares of a worker stand by, or tells how that would be done.
+func (a *app) standBy(ctx context.Context, f *master.Fleet, l master.Launched, o spawnOptions) error {
+	for k := 1; k <= o.spares; k++ {
 		switch {
 		case o.dryRun:
-			a.printSparePlan(p, k)
+			fmt.Fprintf(a.out, "PLAN spare %s-spare%d cwd=%s\n", l.WS.Name, k, l.Dir)
 		case o.noTmux:
 			a.printCommand(l.Dir, f.SpareArgs(l, k))
 		default:
-			err = f.SpawnSpare(ctx, l, k)
+			if err := f.SpawnSpare(ctx, l, k); err != nil {
+				return err
+			}
 		}
 	}
-	return err
+	return nil
 }
 
 func (a *app) spawnHere(ctx context.Context, f *master.Fleet, id string, o spawnOptions) error {
@@ -130,8 +130,8 @@ func (a *app) printCommands(ctx context.Context, f *master.Fleet, ids []string, 
 			return err
 		}
 		a.printCommand(l.Dir, f.PaneArgs(l))
-		for k := 1; k <= o.spares; k++ {
-			a.printCommand(l.Dir, f.SpareArgs(l, k))
+		if err := a.standBy(ctx, f, l, o); err != nil {
+			return err
 		}
 	}
 	a.talk("run each line in a terminal of its own; the row says started once its agent is up")
@@ -166,11 +166,7 @@ func (a *app) spawnPanes(ctx context.Context, f *master.Fleet, ids []string, o s
 			break
 		}
 		started = append(started, l)
-		for k := 1; k <= o.spares; k++ {
-			if err := f.SpawnSpare(ctx, l, k); err != nil {
-				failed = errors.Join(failed, err)
-			}
-		}
+		failed = errors.Join(failed, a.standBy(ctx, f, l, o))
 	}
 	if err := a.seeUp(ctx, f, started, !o.noWait); err != nil || failed != nil {
 		return cmp.Or(failed, err)
