@@ -1,7 +1,7 @@
 package cmd
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"strings"
 
@@ -25,21 +25,19 @@ its own. --live starts the real Claude Code, offline against a scripted API, as 
 worker that writes a held file, and shows that the write is denied.
 Exit 10 if a check failed, 5 if the program that --live needs is missing.`,
 		Example: "  fleet doctor\n  fleet doctor --live",
-		RunE:    func(c *cobra.Command, _ []string) error { return a.runDoctor(c, live) },
+		RunE:    func(c *cobra.Command, _ []string) error { return a.runDoctor(c.Context(), live) },
 	}
 	c.Flags().BoolVar(&live, "live", false, "start the real agent and show a denial")
 	return c
 }
 
-func (a *app) runDoctor(c *cobra.Command, live bool) error {
-	ctx := c.Context()
+func (a *app) runDoctor(ctx context.Context, live bool) error {
 	rows := append(doctor.Programs(ctx), doctor.Tmux(ctx)...)
 	d, err := a.dir(ctx)
-	var rule *roster.Error
 	switch {
 	case err == nil:
 		rows = append(rows, doctor.Run(ctx, d)...)
-	case errors.As(err, &rule) && rule.Kind == roster.Usage:
+	case roster.KindOf(err) == roster.Usage:
 		rows = append(rows, doctor.Row{Name: "run-dir", Status: doctor.Advisory, Detail: err.Error()})
 	default:
 		rows = append(rows, doctor.Row{Name: "run-dir", Status: doctor.Fail, Detail: err.Error()})
@@ -48,18 +46,11 @@ func (a *app) runDoctor(c *cobra.Command, live bool) error {
 		rows = append(rows, doctor.LocalHooks(root)...)
 	}
 	if live {
-		claude, err := agent.Find("claude")
-		if err == nil {
-			err = claude.Installed()
-		}
+		row, err := liveRow(ctx)
 		if err != nil {
 			return err
 		}
-		exe, err := executable()
-		if err != nil {
-			return err
-		}
-		rows = append(rows, doctor.Live(ctx, exe)...)
+		rows = append(rows, row)
 	}
 	failed := 0
 	for _, r := range rows {
@@ -72,4 +63,19 @@ func (a *app) runDoctor(c *cobra.Command, live bool) error {
 		return &codedError{code: exitGate, msg: fmt.Sprintf("%d of %d checks failed", failed, len(rows))}
 	}
 	return nil
+}
+
+func liveRow(ctx context.Context) (row doctor.Row, err error) {
+	claude, err := agent.Find("claude")
+	if err == nil {
+		err = claude.Installed()
+	}
+	if err != nil {
+		return row, err
+	}
+	exe, err := executable()
+	if err != nil {
+		return row, err
+	}
+	return doctor.Live(ctx, exe), nil
 }

@@ -37,6 +37,14 @@ type Row struct {
 	Detail string
 }
 
+// row is a check that has failed if there is an error.
+func row(name, detail string, err error) Row {
+	if err != nil {
+		return Row{name, Fail, err.Error()}
+	}
+	return Row{name, OK, detail}
+}
+
 // Programs checks that what fleet calls is installed.
 func Programs(ctx context.Context) []Row {
 	return []Row{
@@ -80,13 +88,11 @@ func Run(ctx context.Context, d *rundir.Dir) []Row {
 	rows := []Row{fileSystem(d), lock(ctx, d)}
 	var workstreams []roster.Workstream
 	err := d.View(ctx, func(s *roster.State) error { workstreams = s.Workstreams; return nil })
-	if err != nil {
-		return append(rows, Row{"run-files", Fail, err.Error()})
-	}
-	rows = append(rows, Row{"run-files", OK, fmt.Sprintf("%d workstreams in %s", len(workstreams), d.Path)})
+	rows = append(rows, row("run-files", fmt.Sprintf("%d workstreams in %s", len(workstreams), d.Path), err))
 	for _, w := range workstreams {
 		if d.Alive(w.ID) {
-			rows = append(rows, workerHooks(d, w.ID))
+			commands, err := settings.Commands(d.HookSettings(w.ID))
+			rows = append(rows, hookSettings("hooks-"+w.ID, commands, err))
 		}
 	}
 	switch d.Config.DB {
@@ -107,22 +113,14 @@ func LocalHooks(root string) []Row {
 	return []Row{hookSettings("hooks-local", commands, err)}
 }
 
-func workerHooks(d *rundir.Dir, ws string) Row {
-	commands, err := settings.Commands(d.HookSettings(ws))
-	return hookSettings("hooks-"+ws, commands, err)
-}
-
 func hookSettings(name string, commands []string, err error) Row {
-	if err != nil {
-		return Row{name, Fail, err.Error()}
-	}
 	for _, line := range commands {
 		exe := settings.Program(line)
 		if info, err := os.Stat(exe); err != nil || info.Mode()&0o111 == 0 {
 			return Row{name, Fail, fmt.Sprintf("%s is no program, so every write is blocked", exe)}
 		}
 	}
-	return Row{name, OK, fmt.Sprintf("%d hooks", len(commands))}
+	return row(name, fmt.Sprintf("%d hooks", len(commands)), err)
 }
 
 // lock checks that the lock excludes, which some network file systems only pretend.
@@ -130,7 +128,7 @@ func lock(ctx context.Context, d *rundir.Dir) Row {
 	const name = "doctor"
 	unlock, err := d.Exclusive(ctx, name)
 	if err != nil {
-		return Row{"run-lock", Fail, err.Error()}
+		return row("run-lock", "", err)
 	}
 	defer unlock()
 	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,14 +26,11 @@ const (
 // that writes a file which another one holds, and reports whether the write was
 // denied. exe is the fleet program. It works in a directory of its own and
 // touches no settings of the user's.
-func Live(ctx context.Context, exe string) []Row {
+func Live(ctx context.Context, exe string) Row {
 	ctx, cancel := context.WithTimeout(ctx, liveTimeout)
 	defer cancel()
 	detail, err := liveDenial(ctx, exe)
-	if err != nil {
-		return []Row{{"live-denial", Fail, err.Error()}}
-	}
-	return []Row{{"live-denial", OK, detail}}
+	return row("live-denial", detail, err)
 }
 
 func liveDenial(ctx context.Context, exe string) (detail string, err error) {
@@ -114,14 +112,10 @@ func liveRun(ctx context.Context, home string) (d *rundir.Dir, release func(), e
 
 // liveEnv lets the agent reach the scripted API and nothing of the user's.
 func liveEnv(env []string, url, home string) []string {
-	kept := make([]string, 0, len(env)+8)
-	for _, kv := range env {
-		name, _, _ := strings.Cut(kv, "=")
-		if !strings.HasPrefix(name, "ANTHROPIC_") && !strings.HasPrefix(name, "CLAUDE") && !strings.HasPrefix(name, "FLEET_") {
-			kept = append(kept, kv)
-		}
-	}
-	return append(kept,
+	env = slices.DeleteFunc(env, func(kv string) bool {
+		return strings.HasPrefix(kv, "ANTHROPIC_") || strings.HasPrefix(kv, "CLAUDE") || strings.HasPrefix(kv, "FLEET_")
+	})
+	return append(env,
 		"ANTHROPIC_BASE_URL="+url, "ANTHROPIC_API_KEY=sk-ant-dummy", "CLAUDE_CONFIG_DIR="+filepath.Join(home, "config"), "TMPDIR="+home,
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
 		"CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL=1",
