@@ -4,111 +4,154 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
+	"slices"
 	"strconv"
+	"strings"
+	"sync"
 
 	"fleet/roster"
 )
 
-// The columns of each table, in the order of the file. The first ten of
-// roster.tsv never change; new ones are added at the end.
+// The columns of each table. The first ten of roster.tsv never change; new ones are added at the end.
+var (
+	rosterColumns = sync.OnceValue(func() []column[roster.Workstream] {
+		columns := columnsOf[roster.Workstream]()
+		set := columns[0].set
+		columns[0].set = func(w *roster.Workstream, cell string) error {
+			if roster.CheckID(cell) != nil {
+				return errors.New("want WS and at least two digits")
+			}
+			return set(w, cell)
+		}
+		return columns
+	})
+	taskColumns  = sync.OnceValue(columnsOf[roster.Task])
+	leaseColumns = sync.OnceValue(columnsOf[roster.Lease])
+)
 
-func rosterColumns() []column[roster.Workstream] {
-	type ws = roster.Workstream
-	return []column[ws]{
-		checkedIDColumn(),
-		textColumn("name", func(w *ws) *string { return &w.Name }),
-		textColumn("task", func(w *ws) *string { return &w.Task }),
-		oneOfColumn("status", func(w *ws) *roster.Status { return &w.Status }, roster.Statuses...),
-		listColumn("claims", func(w *ws) *[]string { return &w.Claims }),
-		textColumn("landed_sha", func(w *ws) *string { return &w.LandedSHA }),
-		textColumn("migration_num", func(w *ws) *string { return &w.MigrationNum }),
-		textColumn("scratch_db", func(w *ws) *string { return &w.ScratchDB }),
-		numberColumn("heartbeat", func(w *ws) *int64 { return &w.Heartbeat }),
-		textColumn("notes", func(w *ws) *string { return &w.Notes }),
-		textColumn("brain", func(w *ws) *string { return &w.Brain }),
-		textColumn("mode", func(w *ws) *string { return &w.Mode }),
-		textColumn("tree", func(w *ws) *string { return &w.Tree }),
-		numberColumn("epoch", func(w *ws) *int { return &w.Epoch }),
-		textColumn("task_id", func(w *ws) *string { return &w.TaskID }),
-		textColumn("session_id", func(w *ws) *string { return &w.SessionID }),
-		timeColumn("updated_at", func(w *ws) *roster.Time { return &w.UpdatedAt }),
+// columnsOf makes a column of each field of a row, in their order. It bears the field's name in JSON.
+func columnsOf[T any]() []column[T] {
+	row := reflect.TypeFor[T]()
+	columns := make([]column[T], row.NumField())
+	for i := range columns {
+		field := func(r *T) any { return reflect.ValueOf(r).Elem().Field(i).Addr().Interface() }
+		columns[i] = column[T]{
+			row.Field(i).Tag.Get("json"),
+			func(r *T) string { return writeCell(field(r)) },
+			func(r *T, cell string) error { return readCell(field(r), cell) },
+		}
 	}
+	return columns
 }
 
-func checkedIDColumn() column[roster.Workstream] {
-	c := textColumn("ws_id", func(w *roster.Workstream) *string { return &w.ID })
-	c.set = func(w *roster.Workstream, cell string) error {
-		w.ID = cell
-		if roster.CheckID(cell) != nil {
-			return fmt.Errorf("want WS and at least two digits")
+// writeCell is a field as text, given the pointer to it.
+func writeCell(field any) string {
+	switch f := field.(type) {
+	case *string:
+		return *f
+	case *roster.Status:
+		return string(*f)
+	case *roster.TaskStatus:
+		return string(*f)
+	case *roster.ErrorKind:
+		return string(*f)
+	case *int:
+		return strconv.Itoa(*f)
+	case *int64:
+		return strconv.FormatInt(*f, 10)
+	case *float64:
+		return strconv.FormatFloat(*f, 'f', -1, 64)
+	case *bool:
+		return strconv.FormatBool(*f)
+	case *roster.Time:
+		return f.String()
+	case *[]string:
+		return joinList(*f)
+	}
+	panic(fmt.Sprintf("no cell is made of a %T", field))
+}
+
+// readCell reads back what writeCell wrote. The fields are new: an empty cell is 0, or false.
+func readCell(field any, cell string) (err error) {
+	switch f := field.(type) {
+	case *string:
+		*f = cell
+	case *roster.Status:
+		return oneOf(f, cell, roster.Statuses)
+	case *roster.TaskStatus:
+		return oneOf(f, cell, roster.TaskStatuses)
+	case *roster.ErrorKind:
+		return oneOf(f, cell, roster.ErrorKinds)
+	case *int:
+		return number(f, cell, strconv.Atoi)
+	case *int64:
+		return number(f, cell, func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) })
+	case *float64:
+		err = number(f, cell, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
+		if err == nil && (math.IsNaN(*f) || math.IsInf(*f, 0)) {
+			err = errNumber
 		}
+	case *bool:
+		*f = cell == "true"
+		if cell != "" && cell != strconv.FormatBool(*f) {
+			err = errors.New("want true or false")
+		}
+	case *roster.Time:
+		if *f, err = roster.ParseTime(cell); err != nil {
+			err = errors.New("want a time such as 2006-01-02T15:04:05.000Z")
+		}
+	case *[]string:
+		*f = splitList(cell)
+	}
+	return err
+}
+
+func oneOf[S ~string](field *S, cell string, allowed []S) error {
+	if !slices.Contains(allowed, S(cell)) {
+		return fmt.Errorf("want one of %v", allowed)
+	}
+	*field = S(cell)
+	return nil
+}
+
+var errNumber = errors.New("want a number")
+
+func number[N any](field *N, cell string, parse func(string) (N, error)) error {
+	n, err := parse(cell)
+	if cell != "" && err != nil {
+		return errNumber
+	}
+	*field = n
+	return nil
+}
+
+// joinList joins values with commas; a comma or backslash inside one is escaped.
+func joinList(values []string) string {
+	escaped := make([]string, len(values))
+	for i, v := range values {
+		escaped[i] = strings.NewReplacer(`\`, `\\`, `,`, `\,`).Replace(v)
+	}
+	return strings.Join(escaped, ",")
+}
+
+func splitList(cell string) []string {
+	if cell == "" {
 		return nil
 	}
-	return c
-}
-
-func taskColumns() []column[roster.Task] {
-	type task = roster.Task
-	return []column[task]{
-		textColumn("task_id", func(t *task) *string { return &t.ID }),
-		textColumn("title", func(t *task) *string { return &t.Title }),
-		oneOfColumn("status", func(t *task) *roster.TaskStatus { return &t.Status }, roster.TaskStatuses...),
-		numberColumn("priority", func(t *task) *int { return &t.Priority }),
-		listColumn("depends_on", func(t *task) *[]string { return &t.DependsOn }),
-		listColumn("scope", func(t *task) *[]string { return &t.Scope }),
-		textColumn("workstream", func(t *task) *string { return &t.Workstream }),
-		{
-			"pinned", func(t *task) string { return strconv.FormatBool(t.Pinned) },
-			func(t *task, cell string) error {
-				t.Pinned = cell == "true"
-				if cell != "" && cell != strconv.FormatBool(t.Pinned) {
-					return errors.New("want true or false")
-				}
-				return nil
-			},
-		},
-		textColumn("brain", func(t *task) *string { return &t.Brain }),
-		numberColumn("attempts", func(t *task) *int { return &t.Attempts }),
-		numberColumn("max_attempts", func(t *task) *int { return &t.MaxAttempts }),
-		timeColumn("backoff_until", func(t *task) *roster.Time { return &t.BackoffUntil }),
-		textColumn("verify", func(t *task) *string { return &t.Verify }),
-		oneOfColumn("error_kind", func(t *task) *roster.ErrorKind { return &t.ErrorKind }, roster.ErrorKinds...),
-		textColumn("blocked_on", func(t *task) *string { return &t.BlockedOn }),
-		timeColumn("assigned_at", func(t *task) *roster.Time { return &t.AssignedAt }),
-		timeColumn("started_at", func(t *task) *roster.Time { return &t.StartedAt }),
-		timeColumn("completed_at", func(t *task) *roster.Time { return &t.CompletedAt }),
-		numberColumn("input_tokens", func(t *task) *int64 { return &t.InputTokens }),
-		numberColumn("output_tokens", func(t *task) *int64 { return &t.OutputTokens }),
-		{
-			"cost_usd", func(t *task) string { return strconv.FormatFloat(t.CostUSD, 'f', -1, 64) },
-			func(t *task, cell string) (err error) {
-				if cell != "" {
-					t.CostUSD, err = strconv.ParseFloat(cell, 64)
-				}
-				if err != nil || math.IsNaN(t.CostUSD) || math.IsInf(t.CostUSD, 0) {
-					return errors.New("want a number")
-				}
-				return nil
-			},
-		},
-		numberColumn("duration_ms", func(t *task) *int64 { return &t.DurationMS }),
-		textColumn("session_id", func(t *task) *string { return &t.SessionID }),
-		timeColumn("created_at", func(t *task) *roster.Time { return &t.CreatedAt }),
-		timeColumn("updated_at", func(t *task) *roster.Time { return &t.UpdatedAt }),
-		timeColumn("deadline", func(t *task) *roster.Time { return &t.Deadline }),
-		numberColumn("checks", func(t *task) *int { return &t.Checks }),
+	var values []string
+	var b strings.Builder
+	for i := 0; i < len(cell); i++ {
+		switch {
+		case cell[i] == '\\' && i+1 < len(cell):
+			i++
+			b.WriteByte(cell[i])
+		case cell[i] == ',':
+			values = append(values, b.String())
+			b.Reset()
+		default:
+			b.WriteByte(cell[i])
+		}
 	}
-}
-
-func leaseColumns() []column[roster.Lease] {
-	type lease = roster.Lease
-	return []column[lease]{
-		textColumn("path", func(l *lease) *string { return &l.Path }),
-		textColumn("ws_id", func(l *lease) *string { return &l.WS }),
-		textColumn("task_id", func(l *lease) *string { return &l.Task }),
-		numberColumn("epoch", func(l *lease) *int { return &l.Epoch }),
-		textColumn("tool", func(l *lease) *string { return &l.Tool }),
-		timeColumn("acquired_at", func(l *lease) *roster.Time { return &l.AcquiredAt }),
-		textColumn("stamp", func(l *lease) *string { return &l.Stamp }),
-	}
+	return append(values, b.String())
 }

@@ -3,7 +3,6 @@ package rundir
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"fleet/roster"
@@ -150,119 +149,17 @@ func (t *table[T]) padded(key string) []string {
 }
 
 func headerLine[T any](columns []column[T], extra []string) string {
-	var b strings.Builder
-	for i, c := range columns {
-		if i > 0 {
-			b.WriteByte('\t')
-		}
-		b.WriteString(c.name)
-	}
-	for _, name := range extra {
-		b.WriteString("\t" + name)
-	}
-	b.WriteByte('\n')
-	return b.String()
+	return line(columns, extra, func(c column[T]) string { return c.name })
 }
 
 func rowLine[T any](columns []column[T], row *T, extra []string) string {
-	var b strings.Builder
-	for i, c := range columns {
-		if i > 0 {
-			b.WriteByte('\t')
-		}
-		b.WriteString(roster.Flat(c.get(row)))
-	}
-	for _, cell := range extra {
-		b.WriteString("\t" + cell)
-	}
-	b.WriteByte('\n')
-	return b.String()
+	return line(columns, extra, func(c column[T]) string { return roster.Flat(c.get(row)) })
 }
 
-// Cells of each kind of field.
-
-func textColumn[T any, S ~string](name string, field func(*T) *S) column[T] {
-	return column[T]{
-		name, func(r *T) string { return string(*field(r)) },
-		func(r *T, cell string) error { *field(r) = S(cell); return nil },
+func line[T any](columns []column[T], extra []string, cell func(column[T]) string) string {
+	cells := make([]string, 0, len(columns)+len(extra))
+	for _, c := range columns {
+		cells = append(cells, cell(c))
 	}
-}
-
-func oneOfColumn[T any, S ~string](name string, field func(*T) *S, allowed ...S) column[T] {
-	c := textColumn(name, field)
-	c.set = func(r *T, cell string) error {
-		if !slices.Contains(allowed, S(cell)) {
-			return fmt.Errorf("want one of %v", allowed)
-		}
-		*field(r) = S(cell)
-		return nil
-	}
-	return c
-}
-
-// numberColumn writes 0 as 0 and reads an empty cell as 0.
-func numberColumn[T any, N ~int | ~int64](name string, field func(*T) *N) column[T] {
-	return column[T]{
-		name, func(r *T) string { return strconv.FormatInt(int64(*field(r)), 10) },
-		func(r *T, cell string) error {
-			if cell == "" {
-				return nil
-			}
-			n, err := strconv.ParseInt(cell, 10, 64)
-			if err != nil {
-				return fmt.Errorf("want a number")
-			}
-			*field(r) = N(n)
-			return nil
-		},
-	}
-}
-
-func timeColumn[T any](name string, field func(*T) *roster.Time) column[T] {
-	return column[T]{
-		name, func(r *T) string { return field(r).String() },
-		func(r *T, cell string) (err error) {
-			if *field(r), err = roster.ParseTime(cell); err != nil {
-				return fmt.Errorf("want a time such as 2006-01-02T15:04:05.000Z")
-			}
-			return nil
-		},
-	}
-}
-
-// listColumn joins values with commas; a comma or backslash inside one is escaped.
-func listColumn[T any](name string, field func(*T) *[]string) column[T] {
-	return column[T]{
-		name, func(r *T) string { return joinList(*field(r)) },
-		func(r *T, cell string) error { *field(r) = splitList(cell); return nil },
-	}
-}
-
-func joinList(values []string) string {
-	escaped := make([]string, len(values))
-	for i, v := range values {
-		escaped[i] = strings.NewReplacer(`\`, `\\`, `,`, `\,`).Replace(v)
-	}
-	return strings.Join(escaped, ",")
-}
-
-func splitList(cell string) []string {
-	if cell == "" {
-		return nil
-	}
-	var values []string
-	var b strings.Builder
-	for i := 0; i < len(cell); i++ {
-		switch {
-		case cell[i] == '\\' && i+1 < len(cell):
-			i++
-			b.WriteByte(cell[i])
-		case cell[i] == ',':
-			values = append(values, b.String())
-			b.Reset()
-		default:
-			b.WriteByte(cell[i])
-		}
-	}
-	return append(values, b.String())
+	return strings.Join(append(cells, extra...), "\t") + "\n"
 }
