@@ -43,183 +43,106 @@ type Config struct {
 }
 
 type setting struct {
-	key, value string
-	allowed    []string // empty: any value
-	doc        string
-	set        func(c *Config, value string) error
+	key, value string // the value is the default
+	kind
+	doc string
 }
 
-func text(field func(*Config) *string) func(*Config, string) error {
-	return func(c *Config, v string) error { *field(c) = v; return nil }
+// kind is what a setting may be, and where in a Config it goes.
+type kind struct {
+	allowed []string // empty: any value that set takes
+	set     func(value string) error
 }
 
-func onOff(field func(*Config) *bool) func(*Config, string) error {
-	return func(c *Config, v string) error { *field(c) = v == "on"; return nil }
+func text(field *string, allowed ...string) kind {
+	return kind{allowed, func(v string) error { *field = v; return nil }}
 }
 
-// count is a whole number of at least least.
-func count(least int, field func(*Config) *int) func(*Config, string) error {
-	return func(c *Config, v string) (err error) {
-		if *field(c), err = strconv.Atoi(v); err != nil || *field(c) < least {
+func isWord(field *bool, word string, allowed ...string) kind {
+	return kind{allowed, func(v string) error { *field = v == word; return nil }}
+}
+
+func onOff(field *bool) kind { return isWord(field, "on", "off", "on") }
+
+func atLeast(least int, field *int) kind {
+	return kind{nil, func(v string) (err error) {
+		if *field, err = strconv.Atoi(v); err != nil || *field < least {
 			return fmt.Errorf("want a whole number, %d or more", least)
 		}
 		return nil
-	}
+	}}
 }
 
-// seconds is a time of more than 0.
-func seconds(field func(*Config) *time.Duration) func(*Config, string) error {
-	return func(c *Config, v string) error {
+// amount is a number of some unit, more than 0.
+func amount[N float64 | time.Duration](field *N, unit string, one N) kind {
+	return kind{nil, func(v string) error {
 		n, err := strconv.ParseFloat(v, 64)
 		if err != nil || !(n > 0 && n <= 1e6) {
-			return errors.New("want a number of seconds, more than 0")
+			return fmt.Errorf("want a number of %s, more than 0", unit)
 		}
-		*field(c) = time.Duration(n * float64(time.Second))
+		*field = N(n * float64(one))
 		return nil
-	}
+	}}
 }
 
-func settings() []setting {
-	offOn := []string{"off", "on"}
+func seconds(field *time.Duration) kind { return amount(field, "seconds", time.Second) }
+
+// settings are those of a run, in the order of fleet.env. They go into c.
+func settings(c *Config) []setting {
+	is := func(key, value string, k kind, doc string) setting { return setting{key, value, k, doc} }
 	return []setting{
-		{
-			"FLEET_WORKTREE", "off", offOn,
-			"off: all workers share the main checkout, kept apart by leases.\non: each worker gets a git worktree and a branch fleet/<WS> of its own.",
-			onOff(func(c *Config) *bool { return &c.Worktree }),
-		},
-		{
-			"FLEET_WORKTREE_ROOT", ".claude/worktrees", nil,
-			"Where those worktrees are made, relative to the main checkout.",
-			text(func(c *Config) *string { return &c.WorktreeRoot }),
-		},
-		{
-			"FLEET_BASE", "", nil,
-			"The branch that worktrees start from and that fleet land moves. Empty: the one that is checked out in the main checkout.",
-			text(func(c *Config) *string { return &c.Base }),
-		},
-		{
-			"FLEET_WORKTREE_COPY", ".env", nil,
-			"Files that git ignores and that a new worktree gets a copy of: patterns as in .gitignore, separated by commas.\nThose in a file .worktreeinclude are copied as well.",
-			text(func(c *Config) *string { return &c.Copy }),
-		},
-		{
-			"FLEET_WORKTREE_LINK", "", nil,
-			"Paths that a new worktree gets a symbolic link to, separated by commas, such as node_modules.",
-			text(func(c *Config) *string { return &c.Link }),
-		},
-		{
-			"FLEET_WORKTREE_SETUP", "", nil,
-			"A shell command to run in a new worktree before its worker starts.",
-			text(func(c *Config) *string { return &c.Setup }),
-		},
-		{
-			"FLEET_TEST", "", nil,
-			"A shell command that must succeed on what fleet land is about to land, in a worktree of its own.",
-			text(func(c *Config) *string { return &c.Test }),
-		},
-		{
-			"FLEET_FORBID", `^(<<<<<<<|>>>>>>>)\s`, nil,
-			"A regular expression: fleet land refuses changes that add a line which matches it. Empty: none.",
-			text(func(c *Config) *string { return &c.Forbid }),
-		},
-		{
-			"FLEET_DB", "none",
-			[]string{"none", "docker", "local"},
-			"Where fleet db makes a scratch PostgreSQL database for a workstream.\ndocker: in a container each. local: in a server of the run's own, by the machine's PostgreSQL programs.",
-			text(func(c *Config) *string { return &c.DB }),
-		},
-		{
-			"FLEET_DOCKER", "docker", nil,
-			"The program that runs those containers: docker, or podman.",
-			text(func(c *Config) *string { return &c.Docker }),
-		},
-		{
-			"FLEET_BRAIN", "claude", nil,
-			"The agent of a workstream that is added without --brain.",
-			text(func(c *Config) *string { return &c.Brain }),
-		},
-		{
-			"FLEET_STRICT", "off", offOn,
-			"on: a worker may write only what it has claimed.\noff: any file that nobody else holds or claims.",
-			onOff(func(c *Config) *bool { return &c.Strict }),
-		},
-		{
-			"FLEET_LEASE_UNTIL", "commit",
-			[]string{"commit", "task"},
-			"commit: a file that an interactive worker of the main checkout wrote stays its own until it is committed,\nso that no two workers' changes mix in one file.\ntask: until its task ends.",
-			func(c *Config, v string) error { c.UntilCommit = v == "commit"; return nil },
-		},
-		{
-			"FLEET_TRUST", "off", offOn,
-			"on: start agents without their question whether this folder is trusted.\noff: the question is reported as \"blocked\", for a person to answer.",
-			onOff(func(c *Config) *bool { return &c.Trust }),
-		},
-		{
-			"FLEET_TMUX", "own",
-			[]string{"own", "current"},
-			"own: a tmux server of the run's own, apart from yours.\ncurrent: panes in the tmux server that fleet is called from.",
-			text(func(c *Config) *string { return &c.Tmux }),
-		},
-		{
-			"FLEET_TMUX_SOCKET", "", nil,
-			"Socket name of the own server (tmux -L). Empty: fleet-<slug>-<hash of the run dir's path>.",
-			text(func(c *Config) *string { return &c.TmuxSocket }),
-		},
-		{
-			"FLEET_TMUX_CONF", "", nil,
-			"Absolute path of a configuration file for the own server, such as your .tmux.conf. Empty: none.",
-			text(func(c *Config) *string { return &c.TmuxConf }),
-		},
-		{
-			"FLEET_RUNNERS", "3", nil,
-			"How many headless workers fleet run keeps for the tasks of the graph.",
-			count(0, func(c *Config) *int { return &c.Runners }),
-		},
-		{
-			"FLEET_MODEL", "", nil,
-			"The model of headless workers. Empty: whatever their brain takes by itself.",
-			text(func(c *Config) *string { return &c.Model }),
-		},
-		{
-			"FLEET_TASK_TIMEOUT", "600", nil,
-			"Seconds that a headless worker has for a task.",
-			seconds(func(c *Config) *time.Duration { return &c.TaskTimeout }),
-		},
-		{
-			"FLEET_TASK_BUDGET_USD", "0.50", nil,
-			"What a headless worker's task may cost, in USD. A task that reaches it has failed.",
-			func(c *Config, v string) (err error) {
-				if c.TaskBudget, err = strconv.ParseFloat(v, 64); err != nil || !(c.TaskBudget > 0 && c.TaskBudget <= 1e6) {
-					return errors.New("want a number of USD, more than 0")
-				}
-				return nil
-			},
-		},
-		{
-			"FLEET_MAX_TURNS", "40", nil,
-			"How many turns with its model a headless worker's task may take.",
-			count(1, func(c *Config) *int { return &c.MaxTurns }),
-		},
-		{
-			"FLEET_MAX_ATTEMPTS", "3", nil,
-			"How often a task is tried that doesn't say it itself.",
-			count(1, func(c *Config) *int { return &c.MaxAttempts }),
-		},
-		{
-			"FLEET_VERIFY", "", nil,
-			"A shell command that fleet run tries when all tasks have succeeded; the run has failed if it does.",
-			text(func(c *Config) *string { return &c.Verify }),
-		},
-		{
-			"FLEET_VERIFY_TIMEOUT", "300", nil,
-			"Seconds that this command has, the check of a single task, what is tried before landing, and the set-up of a worktree.",
-			seconds(func(c *Config) *time.Duration { return &c.VerifyTimeout }),
-		},
-		{
-			"FLEET_ALLOW_RESET", "off", offOn,
-			"on: fleet reset may forget the tasks, leases and events of this run.",
-			onOff(func(c *Config) *bool { return &c.AllowReset }),
-		},
+		is("FLEET_WORKTREE", "off", onOff(&c.Worktree),
+			"off: all workers share the main checkout, kept apart by leases.\non: each worker gets a git worktree and a branch fleet/<WS> of its own."),
+		is("FLEET_WORKTREE_ROOT", ".claude/worktrees", text(&c.WorktreeRoot),
+			"Where those worktrees are made, relative to the main checkout."),
+		is("FLEET_BASE", "", text(&c.Base),
+			"The branch that worktrees start from and that fleet land moves. Empty: the one that is checked out in the main checkout."),
+		is("FLEET_WORKTREE_COPY", ".env", text(&c.Copy),
+			"Files that git ignores and that a new worktree gets a copy of: patterns as in .gitignore, separated by commas.\nThose in a file .worktreeinclude are copied as well."),
+		is("FLEET_WORKTREE_LINK", "", text(&c.Link),
+			"Paths that a new worktree gets a symbolic link to, separated by commas, such as node_modules."),
+		is("FLEET_WORKTREE_SETUP", "", text(&c.Setup),
+			"A shell command to run in a new worktree before its worker starts."),
+		is("FLEET_TEST", "", text(&c.Test),
+			"A shell command that must succeed on what fleet land is about to land, in a worktree of its own."),
+		is("FLEET_FORBID", `^(<<<<<<<|>>>>>>>)\s`, text(&c.Forbid),
+			"A regular expression: fleet land refuses changes that add a line which matches it. Empty: none."),
+		is("FLEET_DB", "none", text(&c.DB, "none", "docker", "local"),
+			"Where fleet db makes a scratch PostgreSQL database for a workstream.\ndocker: in a container each. local: in a server of the run's own, by the machine's PostgreSQL programs."),
+		is("FLEET_DOCKER", "docker", text(&c.Docker),
+			"The program that runs those containers: docker, or podman."),
+		is("FLEET_BRAIN", "claude", text(&c.Brain),
+			"The agent of a workstream that is added without --brain."),
+		is("FLEET_STRICT", "off", onOff(&c.Strict),
+			"on: a worker may write only what it has claimed.\noff: any file that nobody else holds or claims."),
+		is("FLEET_LEASE_UNTIL", "commit", isWord(&c.UntilCommit, "commit", "commit", "task"),
+			"commit: a file that an interactive worker of the main checkout wrote stays its own until it is committed,\nso that no two workers' changes mix in one file.\ntask: until its task ends."),
+		is("FLEET_TRUST", "off", onOff(&c.Trust),
+			"on: start agents without their question whether this folder is trusted.\noff: the question is reported as \"blocked\", for a person to answer."),
+		is("FLEET_TMUX", "own", text(&c.Tmux, "own", "current"),
+			"own: a tmux server of the run's own, apart from yours.\ncurrent: panes in the tmux server that fleet is called from."),
+		is("FLEET_TMUX_SOCKET", "", text(&c.TmuxSocket),
+			"Socket name of the own server (tmux -L). Empty: fleet-<slug>-<hash of the run dir's path>."),
+		is("FLEET_TMUX_CONF", "", text(&c.TmuxConf),
+			"Absolute path of a configuration file for the own server, such as your .tmux.conf. Empty: none."),
+		is("FLEET_RUNNERS", "3", atLeast(0, &c.Runners),
+			"How many headless workers fleet run keeps for the tasks of the graph."),
+		is("FLEET_MODEL", "", text(&c.Model),
+			"The model of headless workers. Empty: whatever their brain takes by itself."),
+		is("FLEET_TASK_TIMEOUT", "600", seconds(&c.TaskTimeout),
+			"Seconds that a headless worker has for a task."),
+		is("FLEET_TASK_BUDGET_USD", "0.50", amount(&c.TaskBudget, "USD", 1),
+			"What a headless worker's task may cost, in USD. A task that reaches it has failed."),
+		is("FLEET_MAX_TURNS", "40", atLeast(1, &c.MaxTurns),
+			"How many turns with its model a headless worker's task may take."),
+		is("FLEET_MAX_ATTEMPTS", "3", atLeast(1, &c.MaxAttempts),
+			"How often a task is tried that doesn't say it itself."),
+		is("FLEET_VERIFY", "", text(&c.Verify),
+			"A shell command that fleet run tries when all tasks have succeeded; the run has failed if it does."),
+		is("FLEET_VERIFY_TIMEOUT", "300", seconds(&c.VerifyTimeout),
+			"Seconds that this command has, the check of a single task, what is tried before landing, and the set-up of a worktree."),
+		is("FLEET_ALLOW_RESET", "off", onOff(&c.AllowReset),
+			"on: fleet reset may forget the tasks, leases and events of this run."),
 	}
 }
 
@@ -228,11 +151,11 @@ func settings() []setting {
 func ConfigText(values map[string]string) string {
 	var b strings.Builder
 	b.WriteString("# The settings of this run: KEY=VALUE, the first of a key counts, # starts a comment.\n")
-	for _, s := range settings() {
+	for _, s := range settings(new(Config)) {
 		b.WriteString("\n# " + strings.ReplaceAll(s.doc, "\n", "\n# ") + "\n")
-		value := s.value
-		if v, ok := values[s.key]; ok {
-			value = v
+		value, given := values[s.key]
+		if !given {
+			value = s.value
 		}
 		fmt.Fprintf(&b, "%s=%s\n", s.key, value)
 	}
@@ -251,9 +174,9 @@ func readConfig(path string) (Config, error) {
 
 func parseConfig(file, text string) (Config, error) {
 	var c Config
-	known := settings()
+	known := settings(&c)
 	for _, s := range known {
-		if err := s.set(&c, s.value); err != nil {
+		if err := s.set(s.value); err != nil {
 			return c, fmt.Errorf("default of %s: %w", s.key, err)
 		}
 	}
@@ -273,11 +196,11 @@ func parseConfig(file, text string) (Config, error) {
 		if i < 0 {
 			return c, fileErr(file, n, "unknown setting %s", key)
 		}
-		if len(known[i].allowed) > 0 && !slices.Contains(known[i].allowed, value) {
-			return c, fileErr(file, n, "%s=%s: want one of %s", key, value, strings.Join(known[i].allowed, ", "))
+		if allowed := known[i].allowed; len(allowed) > 0 && !slices.Contains(allowed, value) {
+			return c, fileErr(file, n, "%s=%s: want one of %s", key, value, strings.Join(allowed, ", "))
 		}
 		if !seen[key] {
-			if err := known[i].set(&c, value); err != nil {
+			if err := known[i].set(value); err != nil {
 				return c, fileErr(file, n, "%s=%s: %v", key, value, err)
 			}
 		}

@@ -89,7 +89,7 @@ func TestParseConfigNumbers(t *testing.T) {
 func TestSettingsAndConfigAgree(t *testing.T) {
 	text := ConfigText(nil)
 	touched := make(map[string]string)
-	for _, s := range settings() {
+	for _, s := range settings(new(Config)) {
 		if !strings.Contains(text, "\n"+s.key+"="+s.value+"\n") || s.doc == "" {
 			t.Errorf("ConfigText does not tell of %s", s.key)
 		}
@@ -114,7 +114,7 @@ func TestSettingsAndConfigAgree(t *testing.T) {
 			t.Errorf("Config.%s is set by %q, want exactly one setting", name, touched[name])
 		}
 	}
-	eq(t, "settings", len(settings()), fields.NumField())
+	eq(t, "settings", len(settings(new(Config))), fields.NumField())
 }
 
 // another is a value of a setting that isn't its default: another of those allowed, another number, or another word.
