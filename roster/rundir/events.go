@@ -1,12 +1,14 @@
 package rundir
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
 	"iter"
+	"math"
 	"os"
 	"slices"
 	"sort"
@@ -193,25 +195,16 @@ func (c *cursor) lineFrom(offset int64) (int64, error) {
 	if offset == 0 {
 		return 0, nil
 	}
-	buf := make([]byte, 4096)
-	for {
-		n, err := c.file.ReadAt(buf, offset)
-		if i := bytes.IndexByte(buf[:n], '\n'); i >= 0 {
-			return offset + int64(i) + 1, nil
-		}
-		if err != nil {
-			return 0, err
-		}
-		offset += int64(n)
-	}
+	rest, err := c.reader(offset).ReadBytes('\n')
+	return offset + int64(len(rest)), err
 }
 
 // each yields whole lines from the offset on and moves it behind them.
 // A line without its newline is being written; it's left for the next time.
 func (c *cursor) each(yield func(roster.Event, error) bool) {
-	r := newLineReader(c.file, c.offset)
+	r := c.reader(c.offset)
 	for {
-		line, err := r.next()
+		line, err := r.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
 			return
 		}
@@ -222,7 +215,7 @@ func (c *cursor) each(yield func(roster.Event, error) bool) {
 				err = fileErr(eventsFile, 0, "offset %d: %v", c.offset, err)
 			}
 		}
-		c.offset = r.offset
+		c.offset += int64(len(line))
 		if err == nil && e.ID <= c.after {
 			continue
 		}
@@ -233,32 +226,6 @@ func (c *cursor) each(yield func(roster.Event, error) bool) {
 	}
 }
 
-// lineReader reads whole lines of any length and knows the offset behind the last one.
-type lineReader struct {
-	file   io.ReaderAt
-	offset int64 // behind the last line given out
-	read   int64 // behind the last byte in buf
-	buf    []byte
-}
-
-func newLineReader(f io.ReaderAt, offset int64) *lineReader {
-	return &lineReader{file: f, offset: offset, read: offset}
-}
-
-func (r *lineReader) next() ([]byte, error) {
-	for {
-		if i := bytes.IndexByte(r.buf, '\n'); i >= 0 {
-			line := r.buf[:i]
-			r.buf = r.buf[i+1:]
-			r.offset += int64(i) + 1
-			return line, nil
-		}
-		chunk := make([]byte, 64<<10)
-		n, err := r.file.ReadAt(chunk, r.read)
-		r.buf = append(r.buf, chunk[:n]...)
-		r.read += int64(n)
-		if n == 0 {
-			return nil, err
-		}
-	}
+func (c *cursor) reader(offset int64) *bufio.Reader {
+	return bufio.NewReader(io.NewSectionReader(c.file, offset, math.MaxInt64-offset))
 }
