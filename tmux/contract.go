@@ -142,7 +142,7 @@ func (l lab) paste(ctx context.Context) error {
 	const whole = "\x1b[200~" + text + "\x1b[201~"
 	file := filepath.Join(l.dir, "pasted")
 	reader := fmt.Sprintf(`stty raw -echo; printf '\033[?2004h\033]2;ready\007'; dd bs=1 count=%d of=%s`,
-		len(whole), quote([]string{file}))
+		len(whole), proc.Quote(file))
 	p, err := l.start(ctx, reader, func(p Pane) bool { return p.Title == "ready" })
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ func (s *Server) OnDeath(ctx context.Context, id PaneID, argv []string) error {
 	// A run-shell that prints or fails would show that in a pane, in a mode that
 	// eats keys. The line goes through an option, whose value tmux neither
 	// parses nor expands: only the shell's quoting is left to get right.
-	line := quote(argv) + " </dev/null >/dev/null 2>&1 || :"
+	line := proc.Quote(argv...) + " </dev/null >/dev/null 2>&1 || :"
 	react := fmt.Sprintf(`run-shell -b -t %s "#{%s}"`, id, optOnDeath)
 	_, err := s.on(ctx, id, nil,
 		[]string{"set-option", "-p", "-t", string(id), optOnDeath, line},
@@ -34,15 +34,6 @@ func (s *Server) OnDeath(ctx context.Context, id PaneID, argv []string) error {
 		[]string{"if-shell", "-F", "-t", string(id), collected, react, "run-shell -b true"},
 	)
 	return err
-}
-
-// quote makes one line for sh out of an argument vector.
-func quote(argv []string) string {
-	words := make([]string, len(argv))
-	for i, arg := range argv {
-		words[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-	}
-	return strings.Join(words, " ")
 }
 
 // Capture returns the pane's screen as text, below up to history lines that

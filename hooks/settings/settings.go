@@ -5,8 +5,9 @@ package settings
 
 import (
 	"encoding/json"
-	"strings"
 	"time"
+
+	"fleet/internal/proc"
 )
 
 // writeTools are the tools of Claude Code that write, and Bash. A tool that is not
@@ -68,7 +69,7 @@ type group struct {
 // the workers' permission mode an answer that isn't "allow" is a no. The end of a
 // turn has time for a check of the task.
 func (e event) entry(exe, ws string, check time.Duration) group {
-	line := quote(exe) + " hook " + e.hook
+	line := proc.Quote(exe) + " hook " + e.hook
 	if ws != "" {
 		line += " " + ws
 	}
@@ -98,6 +99,3 @@ func Worker(exe, ws string, check time.Duration) ([]byte, error) {
 		"hooks":           hooks,
 	}, "", "  ")
 }
-
-// quote makes one word of a path for sh.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -47,6 +47,15 @@ func ShellTo(ctx context.Context, dir, line string, timeout time.Duration, out i
 	return err
 }
 
+// Quote makes one line for sh out of an argument vector.
+func Quote(argv ...string) string {
+	words := make([]string, len(argv))
+	for i, arg := range argv {
+		words[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+	}
+	return strings.Join(words, " ")
+}
+
 // OwnGroup lets a command begin a process group of its own, all of which is
 // killed when its context ends.
 func OwnGroup(cmd *exec.Cmd) {
