@@ -64,11 +64,10 @@ const (
 	nul      = "--pathspec-file-nul"
 )
 
-// summary is how git tells of a new commit: "[main 1a2b3c4] subject".
-var summary = regexp.MustCompile(`(?m)^\[.*? ([0-9a-f]{4,64})\] `)
-
-// announced is the commit that git said it made. HEAD may be another one by now.
+// announced is the commit that git said it made: "[main 1a2b3c4] subject". HEAD may be another one by now.
 func announced(out string) (string, error) {
+	// Compiled here, since hooks import this package and have no commit to make.
+	summary := regexp.MustCompile(`(?m)^\[.*? ([0-9a-f]{4,64})\] `)
 	m := summary.FindStringSubmatch(out)
 	if m == nil {
 		return "", fmt.Errorf("git commit did not say which commit it made: %.200q", out)
