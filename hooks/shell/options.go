@@ -26,8 +26,12 @@ func (o options) value(names string) string {
 	return ""
 }
 
-// in tells whether a list, separated by spaces, has a name.
+// in tells whether a list, separated by spaces, has a name. Most have not even
+// its letters, and aren't taken apart.
 func in(list, name string) bool {
+	if !strings.Contains(list, name) {
+		return false
+	}
 	for item := range strings.FieldsSeq(list) {
 		if item == name {
 			return true
