@@ -128,8 +128,7 @@ func (s *State) claimable(w *Workstream, c string) error {
 
 // claimant finds a live workstream other than w, and that claim of it which meets a condition.
 func (s *State) claimant(w *Workstream, meets func(claim string) bool) (other *Workstream, claim string) {
-	for i := range s.Workstreams {
-		other := &s.Workstreams[i]
+	for other := range rows(s.Workstreams) {
 		if other.ID == w.ID || !other.Live() {
 			continue
 		}

@@ -41,9 +41,9 @@ func (s *State) owner(w *Workstream, p string) string {
 	if slices.ContainsFunc(w.Claims, covers) {
 		return w.ID
 	}
-	for i := range s.Workstreams {
-		if slices.ContainsFunc(s.Workstreams[i].Claims, covers) {
-			return s.Workstreams[i].ID
+	for other := range rows(s.Workstreams) {
+		if slices.ContainsFunc(other.Claims, covers) {
+			return other.ID
 		}
 	}
 	return ""
@@ -115,8 +115,7 @@ func (s *State) waitsForItself(w *Workstream) bool {
 
 // waitsFor is the holder of the file for which a task of the workstream waits.
 func (s *State) waitsFor(w *Workstream) *Workstream {
-	for i := range s.Tasks {
-		t := &s.Tasks[i]
+	for t := range rows(s.Tasks) {
 		if t.BlockedOn == "" || !t.Open() || t.Workstream != w.ID {
 			continue
 		}

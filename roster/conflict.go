@@ -24,8 +24,8 @@ func (s *State) Conflicts(denials []Event) []Conflict {
 			Event: e.ID, At: e.At, Path: text("path"), Reason: text("reason"), Requester: e.WS, Task: e.Task,
 			Holder: text("holder"), HolderTask: text("holder_task"),
 		}
-		if at, known := g.at[e.Task]; known {
-			c.Resolved = s.Tasks[at].Status == TaskDone
+		if t := g.find(e.Task); t != nil {
+			c.Resolved = t.Status == TaskDone
 		}
 		conflicts[i] = c
 	}

@@ -14,8 +14,8 @@ func (s *State) SetScratchDB(id, url string) error {
 
 // ForgetScratchDBs notes that no workstream has a database any more.
 func (s *State) ForgetScratchDBs() {
-	for i := range s.Workstreams {
-		if w := &s.Workstreams[i]; w.ScratchDB != "" {
+	for w := range rows(s.Workstreams) {
+		if w.ScratchDB != "" {
 			w.ScratchDB = ""
 			s.touch(w)
 			s.Note(ScratchDBRemoved, w.ID, w.TaskID, nil)

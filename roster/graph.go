@@ -56,9 +56,9 @@ type downstream struct {
 
 func (g graph) downstream() downstream {
 	d := downstream{map[string][]*Task{}, map[*Task]bool{}}
-	for i := range g.tasks {
-		for _, id := range g.tasks[i].DependsOn {
-			d.dependents[id] = append(d.dependents[id], &g.tasks[i])
+	for t := range rows(g.tasks) {
+		for _, id := range t.DependsOn {
+			d.dependents[id] = append(d.dependents[id], t)
 		}
 	}
 	return d
@@ -87,8 +87,7 @@ func (d downstream) below(id string) []*Task {
 // from a worker: the first of all backoffs and deadlines. Zero is never.
 func (s *State) Due() time.Time {
 	var due time.Time
-	for i := range s.Tasks {
-		t := &s.Tasks[i]
+	for t := range rows(s.Tasks) {
 		at := t.Deadline.Time
 		if t.Status == TaskPending {
 			at = t.BackoffUntil.Time
@@ -141,9 +140,9 @@ func list(v []string) []string {
 // Dependents are the tasks that depend on one directly.
 func (s *State) Dependents(id string) []string {
 	var ids []string
-	for i := range s.Tasks {
-		if slices.Contains(s.Tasks[i].DependsOn, id) {
-			ids = append(ids, s.Tasks[i].ID)
+	for t := range rows(s.Tasks) {
+		if slices.Contains(t.DependsOn, id) {
+			ids = append(ids, t.ID)
 		}
 	}
 	return ids

@@ -316,8 +316,7 @@ func (s *State) restStatus(w *Workstream) Status {
 		return Working
 	}
 	done := false
-	for i := range s.Tasks {
-		t := &s.Tasks[i]
+	for t := range rows(s.Tasks) {
 		if !t.Pinned || t.Workstream != w.ID || t.Status == TaskCancelled {
 			continue
 		}

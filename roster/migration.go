@@ -21,8 +21,7 @@ func (s *State) ReserveMigration(id string, names []string) (number string, err 
 	if err != nil {
 		return "", err
 	}
-	for i := range s.Workstreams {
-		other := &s.Workstreams[i]
+	for other := range rows(s.Workstreams) {
 		if other.MigrationNum == "" {
 			continue
 		}

@@ -30,8 +30,8 @@ type NewTask struct {
 func (s *State) AddTasks(batch []NewTask) (ids []string, err error) {
 	added := make([]Task, len(batch))
 	known := make(map[string]bool, len(s.Tasks)+len(batch))
-	for i := range s.Tasks {
-		known[s.Tasks[i].ID] = true
+	for t := range rows(s.Tasks) {
+		known[t.ID] = true
 	}
 	for i, n := range batch {
 		if added[i], err = s.newTask(n, known); err != nil {
@@ -40,10 +40,10 @@ func (s *State) AddTasks(batch []NewTask) (ids []string, err error) {
 		known[added[i].ID] = true
 		ids = append(ids, added[i].ID)
 	}
-	for i := range added {
-		for _, d := range added[i].DependsOn {
+	for t := range rows(added) {
+		for _, d := range t.DependsOn {
 			if !known[d] {
-				return nil, Dataf("%s depends on %s, which is not in the graph", added[i].ID, d)
+				return nil, Dataf("%s depends on %s, which is not in the graph", t.ID, d)
 			}
 		}
 	}

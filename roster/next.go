@@ -16,8 +16,8 @@ func anyTask(*Task) bool { return true }
 // Its backoff doesn't count, for it is asked for where somebody wants it now.
 func (s *State) nextTask(w *Workstream, which func(*Task) bool) (next *Task) {
 	find := finder(s.graph().find)
-	for i := range s.Tasks {
-		if t := &s.Tasks[i]; t.Pinned && t.Workstream == w.ID && which(t) && find.ready(t) && (next == nil || urgency(t, next) < 0) {
+	for t := range rows(s.Tasks) {
+		if t.Pinned && t.Workstream == w.ID && which(t) && find.ready(t) && (next == nil || urgency(t, next) < 0) {
 			next = t
 		}
 	}

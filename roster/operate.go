@@ -106,8 +106,7 @@ func (s *State) RunEnded() { s.Note(RunFinished, "", "", s.Tally()) }
 // Forget takes all tasks and leases from the run, and leaves the workstreams with nothing to do.
 func (s *State) Forget() {
 	s.Tasks, s.Leases = nil, LeaseMap{}
-	for i := range s.Workstreams {
-		w := &s.Workstreams[i]
+	for w := range rows(s.Workstreams) {
 		w.Task, w.TaskID, w.Status, w.Notes = "", "", Pending, ""
 		s.touch(w)
 	}

@@ -35,8 +35,8 @@ type Decision struct {
 // the worker of a workstream runs.
 func (s *State) Schedule(alive func(ws string) bool) []Decision {
 	p := planner{s: s, g: s.graph(), alive: make(map[string]bool, len(s.Workstreams)), freed: make(map[string]bool)}
-	for i := range s.Workstreams {
-		p.alive[s.Workstreams[i].ID] = alive(s.Workstreams[i].ID)
+	for w := range rows(s.Workstreams) {
+		p.alive[w.ID] = alive(w.ID)
 	}
 	p.buryDead()
 	p.takeAway()
@@ -60,8 +60,7 @@ type planner struct {
 func (p *planner) decide(d Decision) { p.decisions = append(p.decisions, d) }
 
 func (p *planner) buryDead() {
-	for i := range p.s.Workstreams {
-		w := &p.s.Workstreams[i]
+	for w := range rows(p.s.Workstreams) {
 		if w.manned() && !p.alive[w.ID] {
 			p.free(w, DoMarkDead)
 		}
@@ -70,8 +69,7 @@ func (p *planner) buryDead() {
 
 func (p *planner) free(w *Workstream, do Action) {
 	d := Decision{Do: do, WS: w.ID, Epoch: w.Epoch, Task: w.TaskID}
-	if i, ok := p.g.at[w.TaskID]; ok {
-		t := &p.g.tasks[i]
+	if t := p.g.find(w.TaskID); t != nil {
 		d.Attempt = t.Attempts
 		if t.InHand() && t.Attempts >= t.MaxAttempts {
 			p.closed++
@@ -82,13 +80,8 @@ func (p *planner) free(w *Workstream, do Action) {
 }
 
 func (p *planner) takeAway() {
-	for i := range p.s.Workstreams {
-		w := &p.s.Workstreams[i]
-		at, ok := p.g.at[w.TaskID]
-		if !ok || p.freed[w.ID] {
-			continue
-		}
-		if p.s.overdue(&p.g.tasks[at]) {
+	for w := range rows(p.s.Workstreams) {
+		if t := p.g.find(w.TaskID); t != nil && !p.freed[w.ID] && p.s.overdue(t) {
 			p.free(w, DoTakeAway)
 		}
 	}
@@ -100,8 +93,8 @@ func (s *State) overdue(t *Task) bool {
 }
 
 func (p *planner) giveUp() {
-	for i := range p.g.tasks {
-		if t := &p.g.tasks[i]; t.Status == TaskPending && t.Attempts >= t.MaxAttempts {
+	for t := range rows(p.g.tasks) {
+		if t.Status == TaskPending && t.Attempts >= t.MaxAttempts {
 			p.closed++
 			p.decide(Decision{Do: DoGiveUp, Task: t.ID, Attempt: t.Attempts})
 		}
@@ -114,8 +107,7 @@ func (p *planner) blockDownstream() {
 		return
 	}
 	found := p.g.downstream()
-	for i := range p.g.tasks {
-		t := &p.g.tasks[i]
+	for t := range rows(p.g.tasks) {
 		if !t.lost() {
 			continue
 		}
@@ -162,8 +154,8 @@ func fits(w *Workstream, t *Task) bool {
 // runnable are the tasks that may be given out, most urgent first: a total order.
 func (p *planner) runnable() []*Task {
 	var tasks []*Task
-	for i := range p.g.tasks {
-		if t := &p.g.tasks[i]; p.s.runnable(p.g.find, t) {
+	for t := range rows(p.g.tasks) {
+		if p.s.runnable(p.g.find, t) {
 			tasks = append(tasks, t)
 		}
 	}
@@ -179,8 +171,8 @@ func urgency(a, b *Task) int {
 // idleWorkers are those that wait for a task, longest unemployed first.
 func (p *planner) idleWorkers() []*Workstream {
 	var idle []*Workstream
-	for i := range p.s.Workstreams {
-		if w := &p.s.Workstreams[i]; w.Waits() && p.alive[w.ID] && !p.freed[w.ID] {
+	for w := range rows(p.s.Workstreams) {
+		if w.Waits() && p.alive[w.ID] && !p.freed[w.ID] {
 			idle = append(idle, w)
 		}
 	}
@@ -188,8 +180,8 @@ func (p *planner) idleWorkers() []*Workstream {
 		return idle
 	}
 	last := make(map[string]time.Time)
-	for i := range p.g.tasks {
-		if t := &p.g.tasks[i]; t.AssignedAt.After(last[t.Workstream]) {
+	for t := range rows(p.g.tasks) {
+		if t.AssignedAt.After(last[t.Workstream]) {
 			last[t.Workstream] = t.AssignedAt.Time
 		}
 	}
@@ -202,8 +194,8 @@ func (p *planner) idleWorkers() []*Workstream {
 // busyScope is what is being worked on: the scopes of all tasks in hand, and every file that is held.
 func (p *planner) busyScope() scopes {
 	busy := newScopes()
-	for i := range p.g.tasks {
-		if t := &p.g.tasks[i]; t.InHand() && !p.freed[t.Workstream] {
+	for t := range rows(p.g.tasks) {
+		if t.InHand() && !p.freed[t.Workstream] {
 			busy.add(t.Workstream, t.Scope...)
 		}
 	}
@@ -216,13 +208,7 @@ func (p *planner) busyScope() scopes {
 }
 
 func (p *planner) idle() {
-	open := 0
-	for i := range p.g.tasks {
-		if p.g.tasks[i].Open() {
-			open++
-		}
-	}
-	if (p.s.closed || p.closed > 0) && open == p.closed {
+	if (p.s.closed || p.closed > 0) && p.s.openTasks() == p.closed {
 		p.decide(Decision{Do: DoFleetIdle})
 	}
 }
@@ -303,8 +289,8 @@ func (s *State) blockDownstream(ancestor *Task) {
 
 func (s *State) openTasks() int {
 	n := 0
-	for i := range s.Tasks {
-		if s.Tasks[i].Open() {
+	for t := range rows(s.Tasks) {
+		if t.Open() {
 			n++
 		}
 	}
@@ -316,8 +302,7 @@ func (s *State) Tally() map[string]any {
 	data := make(map[string]any)
 	var in, out int64
 	var cost float64
-	for i := range s.Tasks {
-		t := &s.Tasks[i]
+	for t := range rows(s.Tasks) {
 		n, _ := data[string(t.Status)].(int)
 		data[string(t.Status)] = n + 1
 		in, out, cost = in+t.InputTokens, out+t.OutputTokens, cost+t.CostUSD

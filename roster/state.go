@@ -1,6 +1,7 @@
 package roster
 
 import (
+	"iter"
 	"slices"
 	"time"
 )
@@ -42,12 +43,23 @@ func (s *State) Workstream(id string) (*Workstream, error) {
 
 // Task returns the row of a task id, or nil.
 func (s *State) Task(id string) *Task {
-	for i := range s.Tasks {
-		if s.Tasks[i].ID == id {
-			return &s.Tasks[i]
+	for t := range rows(s.Tasks) {
+		if t.ID == id {
+			return t
 		}
 	}
 	return nil
+}
+
+// rows goes through a table, whose rows may be changed.
+func rows[T any](table []T) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for i := range table {
+			if !yield(&table[i]) {
+				return
+			}
+		}
+	}
 }
 
 // Fence refuses a caller that is not the present incarnation of a workstream's worker.

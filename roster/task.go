@@ -274,8 +274,7 @@ func (s *State) succeed(w *Workstream, t *Task, data map[string]any) {
 	t.BlockedOn = ""
 	s.Note(TaskSucceeded, t.Workstream, t.ID, data)
 	find := finder(s.graph().find)
-	for i := range s.Tasks {
-		d := &s.Tasks[i]
+	for d := range rows(s.Tasks) {
 		if d.Status == TaskPending && slices.Contains(d.DependsOn, t.ID) && !slices.ContainsFunc(d.DependsOn, find.unmet) {
 			s.Note(TaskUnblocked, "", d.ID, map[string]any{"by": t.ID})
 		}

@@ -38,8 +38,7 @@ func watchedFields(w *Workstream) [][2]string {
 // minutes, DEAD for one whose worker is gone.
 func (s *State) Alarms(staleMin int) []string {
 	var lines []string
-	for i := range s.Workstreams {
-		w := &s.Workstreams[i]
+	for w := range rows(s.Workstreams) {
 		switch w.Status {
 		case Started, Working:
 			if age := int(s.Now.Sub(time.Unix(w.Heartbeat, 0)).Minutes()); age > staleMin {
@@ -57,8 +56,7 @@ func (s *State) Alarms(staleMin int) []string {
 // what is seen now. Nothing was seen before the first time, so nothing has changed.
 func (s *State) Changes(before Seen) (lines []string, now Seen) {
 	now = make(Seen)
-	for i := range s.Workstreams {
-		w := &s.Workstreams[i]
+	for w := range rows(s.Workstreams) {
 		for _, f := range watchedFields(w) {
 			key, value := w.ID+"|"+f[0], Flat(f[1])
 			now[key] = value
@@ -74,15 +72,13 @@ func (s *State) Changes(before Seen) (lines []string, now Seen) {
 // with tasks of its own is done or landed, and every other task has succeeded or was cancelled.
 func (s *State) AllDone() bool {
 	owners := make(map[string]bool)
-	for i := range s.Tasks {
-		t := &s.Tasks[i]
+	for t := range rows(s.Tasks) {
 		if !t.Pinned && t.Status != TaskDone && t.Status != TaskCancelled {
 			return false
 		}
 		owners[t.Workstream] = owners[t.Workstream] || t.Pinned
 	}
-	for i := range s.Workstreams {
-		w := &s.Workstreams[i]
+	for w := range rows(s.Workstreams) {
 		slot := len(s.Tasks) > 0 && !owners[w.ID]
 		if !slot && w.Status != Done && w.Status != Landed {
 			return false

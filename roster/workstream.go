@@ -151,12 +151,12 @@ func (s *State) AddSlot(n NewWorkstream) error {
 	if !namePattern().MatchString(n.Name) {
 		return Dataf("name %q: want letters, digits, - and _, at most 63", n.Name)
 	}
-	for i := range s.Workstreams {
-		if s.Workstreams[i].ID == n.ID {
+	for w := range rows(s.Workstreams) {
+		if w.ID == n.ID {
 			return Dataf("%s is in the roster already", n.ID)
 		}
-		if s.Workstreams[i].Name == n.Name {
-			return Dataf("name %q belongs to %s", n.Name, s.Workstreams[i].ID)
+		if w.Name == n.Name {
+			return Dataf("name %q belongs to %s", n.Name, w.ID)
 		}
 	}
 	w := &Workstream{
