@@ -135,12 +135,16 @@ func nulList(paths []string) []byte {
 // lockPatience is how long somebody else's git may hold a lock that we need.
 const lockPatience = 10 * time.Second
 
-// patiently repeats what fails only since another git holds a lock.
+// passing are what git says while another git is at work: it holds a lock, or is
+// half-way through making a worktree, which every listing of them stumbles over.
+var passing = []string{".lock': File exists", "/commondir: "}
+
+// patiently repeats what fails only since another git is at work.
 func patiently(ctx context.Context, do func() error) error {
 	for end := time.Now().Add(lockPatience); ; {
 		err := do()
 		failed, isExit := errors.AsType[*proc.Error](err)
-		if !isExit || !strings.Contains(failed.Stderr, ".lock': File exists") || time.Now().After(end) {
+		if !isExit || time.Now().After(end) || !slices.ContainsFunc(passing, func(said string) bool { return strings.Contains(failed.Stderr, said) }) {
 			return err
 		}
 		select {

@@ -38,10 +38,10 @@ type Places struct {
 func (g *Git) Places(ctx context.Context) (Places, error) {
 	out, err := g.git(ctx, "rev-parse", "--path-format=absolute", "--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--git-path", "hooks")
 	if err != nil {
-		if proc.Missing(err) {
-			return Places{}, err
+		if failed, isExit := errors.AsType[*proc.Error](err); isExit && strings.Contains(failed.Stderr, "not a git repository") {
+			return Places{}, ErrNoRepo
 		}
-		return Places{}, ErrNoRepo
+		return Places{}, err
 	}
 	lines := strings.Split(out, "\n")
 	if len(lines) != 4 {

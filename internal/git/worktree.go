@@ -20,7 +20,11 @@ type Worktree struct {
 
 // Worktrees lists the checkouts of the repository that are there, the main one first.
 func (g *Git) Worktrees(ctx context.Context) ([]Worktree, error) {
-	out, err := g.git(ctx, "worktree", "list", "--porcelain", "-z")
+	var out string
+	err := patiently(ctx, func() (err error) {
+		out, err = g.git(ctx, "worktree", "list", "--porcelain", "-z")
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

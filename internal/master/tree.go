@@ -27,7 +27,10 @@ func (f *Fleet) planTree(ctx context.Context, p *Plan) error {
 	g := git.In(f.Run, f.Dir.Root)
 	trees, err := g.Worktrees(ctx)
 	if err != nil {
-		return roster.Usagef("FLEET_WORKTREE=on: %s is in no git repository", f.Dir.Root)
+		if _, no := g.Places(ctx); errors.Is(no, git.ErrNoRepo) {
+			return roster.Usagef("FLEET_WORKTREE=on: %s is in no git repository", f.Dir.Root)
+		}
+		return err
 	}
 	id := strings.ToLower(p.WS.ID)
 	p.Tree = filepath.Join(f.Dir.Config.WorktreeRoot, f.Dir.Slug()+"-"+id)
