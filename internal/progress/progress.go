@@ -3,25 +3,40 @@ package progress
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	"fleet/roster"
+)
+
+// Tone is how much an event is to strike the eye.
+type Tone int
+
+// The tones, which a terminal shows as colours.
+const (
+	Quiet Tone = iota // a detail: only a full log has it
+	Plain
+	Good // something ended well
+	Wait // something is in the way
+	Bad  // something has failed, or was denied
 )
 
 // Painter colours texts, or leaves them as they are.
 type Painter bool
 
 // Good is for what ended well.
-func (p Painter) Good(s string) string { return p.paint("32", s) }
+func (p Painter) Good(s string) string { return p.Paint(Good, s) }
 
 // Wait is for what is in the way.
-func (p Painter) Wait(s string) string { return p.paint("33", s) }
+func (p Painter) Wait(s string) string { return p.Paint(Wait, s) }
 
 // Bad is for what has failed or was denied.
-func (p Painter) Bad(s string) string { return p.paint("31", s) }
+func (p Painter) Bad(s string) string { return p.Paint(Bad, s) }
 
-func (p Painter) paint(color, s string) string {
-	if !p || s == "" {
+// Paint gives a text the colour of a tone.
+func (p Painter) Paint(t Tone, s string) string {
+	color := map[Tone]string{Good: "32", Wait: "33", Bad: "31"}[t]
+	if !p || s == "" || color == "" {
 		return s
 	}
 	return "\x1b[" + color + "m" + s + "\x1b[0m"
@@ -29,47 +44,91 @@ func (p Painter) paint(color, s string) string {
 
 // Line says an event in words, "" for one that would only distract.
 func (p Painter) Line(e roster.Event) string {
+	what, tone := Say(e)
+	if tone == Quiet {
+		return ""
+	}
+	return p.Paint(tone, fmt.Sprintf("%-5s %-6s %s", e.WS, e.Task, what))
+}
+
+// Say is what an event says, without whom it is about, and its tone.
+func Say(e roster.Event) (string, Tone) {
 	text := func(key string) string {
 		if v := e.Data[key]; v != nil {
 			return strings.TrimSpace(fmt.Sprint(v))
 		}
 		return ""
 	}
-	say := func(what string) string { return fmt.Sprintf("%-5s %-6s %s", e.WS, e.Task, what) }
 	switch e.Type {
 	case roster.TaskAssignedTo:
-		return say("gets it, attempt " + text("attempt"))
+		return "gets it, attempt " + text("attempt"), Plain
 	case roster.FileChanged:
-		return say("wrote " + text("path"))
+		return "wrote " + text("path"), Plain
 	case roster.LeaseDenied:
-		return p.Bad(say("DENIED " + text("path") + ": " + deniedBy(text("reason"), text("holder"), text("holder_task"))))
+		return "DENIED " + text("path") + ": " + deniedBy(text("reason"), text("holder"), text("holder_task")), Bad
 	case roster.ForeignWriteFound:
-		return p.Bad(say("changed " + text("path") + ", which " + text("holder") + " holds"))
+		return "changed " + text("path") + ", which " + text("holder") + " holds", Bad
 	case roster.CheckFailed:
-		return p.Wait(say("its check fails: " + text("command")))
+		return "its check fails: " + text("command"), Wait
 	case roster.TaskSucceeded:
-		return p.Good(say("succeeded"))
+		return "succeeded", Good
 	case roster.TaskUnblocked:
-		return say("can run now")
+		return "can run now", Plain
 	case roster.TaskRequeued:
-		return p.Wait(say("waits again: " + why(text("error_kind"), text("reason"))))
+		return "waits again: " + why(text("error_kind"), text("reason")), Wait
 	case roster.TaskFailed:
-		return p.Bad(say("FAILED: " + why(text("error_kind"), text("reason"))))
+		return "FAILED: " + why(text("error_kind"), text("reason")), Bad
 	case roster.TaskIsBlocked:
-		return p.Bad(say("can't run: " + text("ancestor") + " has not succeeded"))
+		return "can't run: " + text("ancestor") + " has not succeeded", Bad
 	case roster.TaskIsCancelled:
-		return p.Wait(say("cancelled"))
+		return "cancelled", Wait
 	case roster.WorkerExited:
 		if text("stopped") == "true" {
-			return ""
+			return "its worker was stopped", Quiet
 		}
-		return p.Bad(say("its worker ended: " + firstLine(text("reason")+text("last_lines"))))
+		return "its worker ended: " + firstLine(text("reason")+text("last_lines")), Bad
 	case roster.StatusChanged:
 		if text("to") == string(roster.Blocked) {
-			return p.Wait(say("waits: " + text("reason")))
+			return "waits: " + text("reason"), Wait
 		}
+		return strings.TrimSpace(text("from") + " → " + text("to") + " " + text("reason")), Quiet
+	case roster.CommitMade:
+		return "committed " + text("sha"), Good
+	case roster.LandingDone:
+		return "landed on " + text("base") + " at " + roster.ShortSHA(text("to")), Good
+	case roster.LandingFailed:
+		return "does not land: " + text("reason"), Bad
+	case roster.LandingReverted:
+		return "was taken back from " + text("base"), Wait
+	case roster.EscapeDetected:
+		return text("what") + " " + text("path") + " in the main checkout, outside of every worktree", Bad
+	case roster.SendUnconfirmed:
+		return "a message was typed and not seen to arrive", Wait
 	}
-	return ""
+	return detail(e, text)
+}
+
+// detail says the events that are of interest to somebody who reads a whole log.
+func detail(e roster.Event, text func(string) string) (string, Tone) {
+	what := map[roster.EventType]string{
+		roster.WorkstreamAdded:   "was added: " + text("task"),
+		roster.TaskCreated:       "new: " + text("title"),
+		roster.WorkerSpawned:     "starts, incarnation " + text("epoch"),
+		roster.WorkerUp:          "is up (" + text("source") + ")",
+		roster.PromptSubmitted:   "› " + text("prompt"),
+		roster.Notification:      text("message"),
+		roster.LeaseAcquired:     text("tool") + " " + path.Base(text("path")),
+		roster.LeaseReleased:     "freed " + text("path"),
+		roster.ShellWriteDenied:  "DENIED in a shell: " + text("command"),
+		roster.HandoffWritten:    "wrote its handoff",
+		roster.MigrationReserved: "reserved migration " + text("number"),
+		roster.ClaimAdded:        "claims " + text("paths"),
+		roster.ClaimReleased:     "gives up its claim on " + text("paths"),
+	}[e.Type]
+	if what == "" {
+		what = strings.ReplaceAll(string(e.Type), "_", " ")
+	}
+	return what, Quiet
 }
 
 func deniedBy(reason, holder, task string) string {

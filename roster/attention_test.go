@@ -1,0 +1,58 @@
+package roster
+
+import (
+	"testing"
+	"time"
+)
+
+// MW-2: only what needs a person is an alert, and the most urgent comes first.
+func TestAlerts(t *testing.T) {
+	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	fresh := now.Unix()
+	s := &State{Now: now, Leases: LeaseMap{}, Workstreams: []Workstream{
+		{ID: "WS01", Status: Working, Heartbeat: fresh},
+		{ID: "WS02", Status: Blocked, Notes: "veto: a.go is held by WS01", TaskID: "T2"},
+		{ID: "WS03", Status: Working, Heartbeat: now.Add(-16 * time.Minute).Unix()},
+		{ID: "WS04", Status: Dead, Notes: "it exited with code 1"},
+		{ID: "WS05", Status: Blocked, Notes: "agent error: 529 overloaded"},
+		{ID: "WS06", Status: Blocked, Notes: "blocked: which database?"},
+		{ID: "WS07", Status: Blocked, Notes: "asks: the trust dialog"},
+		{ID: "WS08", Status: Blocked, Notes: "land: the test failed"},
+		{ID: "WS09", Status: Done}, {ID: "WS10", Status: Pending},
+	}, Tasks: []Task{
+		{ID: "T1", Status: TaskDone}, {ID: "T9", Status: TaskGivenUp, Workstream: "WS09", ErrorKind: ErrExhausted},
+	}}
+	eq(t, "alerts", s.Alerts(), []Alert{
+		{"WS07", "", AlertDialog, "asks: the trust dialog"},
+		{"WS06", "", AlertBlocked, "blocked: which database?"},
+		{"WS05", "", AlertError, "agent error: 529 overloaded"},
+		{"WS08", "", AlertLanding, "land: the test failed"},
+		{"WS04", "", AlertDead, "it exited with code 1"},
+		{"WS09", "T9", AlertFailed, "attempts_exhausted"},
+		{"WS03", "", AlertStale, ""},
+		{"WS02", "T2", AlertVeto, "veto: a.go is held by WS01"},
+	})
+}
+
+func TestWaits(t *testing.T) {
+	s := &State{Leases: LeaseMap{"a.go": {Path: "a.go", WS: "WS01"}}, Workstreams: []Workstream{
+		{ID: "WS01", Status: Working}, {ID: "WS02", Status: Blocked}, {ID: "WS03", Status: Working, Claims: []string{"docs"}},
+	}, Tasks: []Task{
+		{ID: "T1", Status: TaskRunning, Workstream: "WS01"},
+		{ID: "T2", Status: TaskPending, Workstream: "WS02", BlockedOn: "a.go"},
+		{ID: "T3", Status: TaskPending, Workstream: "WS02", BlockedOn: "docs/x.md"},
+		{ID: "T4", Status: TaskPending, DependsOn: []string{"T1", "T5", "T6"}, Workstream: "WS02"},
+		{ID: "T5", Status: TaskDone}, {ID: "T6", Status: TaskPending},
+		{ID: "T7", Status: TaskPending, DependsOn: []string{"T6"}, Workstream: "WS03", Pinned: true},
+		{ID: "T8", Status: TaskPending, Workstream: "WS02", BlockedOn: "free.go"},
+	}}
+	eq(t, "waits", s.Waits(), []Wait{
+		{"WS02", "T2", "file a.go", "WS01"},
+		{"WS02", "T3", "file docs/x.md", "WS03"},
+		{"", "T4", "task T1", "WS01"},
+		{"", "T4", "task T6", ""},
+		{"WS03", "T7", "task T6", ""},
+	})
+	over, all := s.Progress("WS02")
+	eq(t, "progress", []int{over, all}, []int{0, 4})
+}
