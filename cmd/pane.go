@@ -38,6 +38,7 @@ func newPane(a *app) *cobra.Command {
 	c.Flags().IntVar(&epoch, "epoch", 0, "incarnation")
 	c.Flags().IntVar(&spare, "spare", 0, "stand by as the spare of this number")
 	c.Flags().BoolVar(&o.Trust, "trust", false, "start the agent without its trust dialog")
+	c.Flags().StringVar(&o.Session, "session", "", "go on with this conversation")
 	c.Flags().BoolVar(&o.Serve, "serve", false, "headless: stay for whatever task comes")
 	c.Flags().BoolVar(&o.Sealed, "sealed", false, "headless: only tools whose writes can be checked")
 	limitFlags(c, &o.Limits)

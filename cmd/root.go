@@ -56,12 +56,15 @@ planning/fleet-<slug>/.`,
   fleet status                                       or at the table`,
 		SilenceErrors: true, SilenceUsage: true,
 		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 && onTerminal() {
+				return nil
+			}
 			if len(args) == 0 {
 				return roster.Usagef("a command is needed").Hinted("fleet --help lists them")
 			}
 			return roster.Usagef("unknown command %q", args[0]).Hinted("fleet --help lists them")
 		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: a.forMaster(a.onFleet(func(ctx context.Context, f *master.Fleet, _ []string) error { return a.screen(ctx, f, false) })),
 	}
 	root.SetOut(a.out)
 	root.SetErr(a.errOut)
@@ -85,7 +88,7 @@ planning/fleet-<slug>/.`,
 	tasks := newTasks(a, "tasks")
 	tasks.GroupID = "what"
 	root.AddCommand(
-		newInit(a), newAttach(a), newDoctor(a), newDemo(a),
+		newInit(a), newStart(a), newAttach(a), newUp(a), newDown(a), newRestart(a), newDoctor(a), newDemo(a),
 		newAdd(a), newClaim(a), newRelease(a), newHeartbeat(a), newBlock(a), newSpawn(a), newSend(a), newHandoff(a), newStop(a),
 		newLoad(a), newTask(a), tasks, newRun(a), newTick(a), newReset(a),
 		newCommit(a), newLand(a), newRevert(a), newCheckMain(a), newGC(a),

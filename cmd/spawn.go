@@ -40,6 +40,7 @@ its brief. A dialog at which an agent waits is reported, never answered.`,
 	f := c.Flags()
 	f.StringVar(&o.Brain, "brain", "", "another agent than the workstream's own")
 	f.BoolVar(&o.Headless, "headless", false, "without a screen of its own: a session for each task (claude -p), until none is left")
+	f.BoolVar(&o.Resume, "resume", false, "go on with the conversation of its last worker, where the agent still has it")
 	f.BoolVar(&o.Trust, "trust", false, "start the agent without its question whether this folder is trusted")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the plan and change nothing")
 	f.BoolVar(&o.noTmux, "no-tmux", false, "print the commands instead of running them in tmux")

@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,13 +48,17 @@ func newStop(a *app) *cobra.Command {
 		PreRunE: func(c *cobra.Command, ids []string) error { return allOrNamed(c, "workstreams", all, ids) },
 		RunE: a.forMaster(a.onFleet(func(ctx context.Context, f *master.Fleet, ids []string) error {
 			if all {
-				return f.StopAll(ctx, func(ws string) { fmt.Fprintf(a.out, "stopped %s\n", ws) })
+				return a.stopAll(ctx, f)
 			}
 			return a.stop(ctx, f, ids)
 		})),
 	}
 	c.Flags().BoolVar(&all, "all", false, "every worker of the run, and the run's tmux server")
 	return c
+}
+
+func (a *app) stopAll(ctx context.Context, f *master.Fleet) error {
+	return f.StopAll(ctx, func(ws string) { fmt.Fprintf(a.out, "stopped %s\n", ws) })
 }
 
 func (a *app) stop(ctx context.Context, f *master.Fleet, ids []string) error {
@@ -71,14 +74,4 @@ func (a *app) stop(ctx context.Context, f *master.Fleet, ids []string) error {
 		fmt.Fprintf(a.out, "stopped %s\n", id)
 	}
 	return nil
-}
-
-func newAttach(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "attach", GroupID: "run",
-		Short: "Show the workers' panes in this terminal",
-		Long: `Attaches this terminal to the run's tmux session. ctrl-b d leaves it again; the workers
-go on. Without a terminal it prints the command instead.`,
-		RunE: a.onFleet(func(ctx context.Context, f *master.Fleet, _ []string) error { return f.Attach(ctx, os.Stdin, a.out) }),
-	}
 }

@@ -18,7 +18,8 @@ func TestAlerts(t *testing.T) {
 		{ID: "WS06", Status: Blocked, Notes: "blocked: which database?"},
 		{ID: "WS07", Status: Blocked, Notes: "asks: the trust dialog"},
 		{ID: "WS08", Status: Blocked, Notes: "land: the test failed"},
-		{ID: "WS09", Status: Done}, {ID: "WS10", Status: Pending},
+		{ID: "WS09", Status: Done},
+		{ID: "WS10", Status: Pending},
 	}, Tasks: []Task{
 		{ID: "T1", Status: TaskDone}, {ID: "T9", Status: TaskGivenUp, Workstream: "WS09", ErrorKind: ErrExhausted},
 	}}
@@ -42,7 +43,8 @@ func TestWaits(t *testing.T) {
 		{ID: "T2", Status: TaskPending, Workstream: "WS02", BlockedOn: "a.go"},
 		{ID: "T3", Status: TaskPending, Workstream: "WS02", BlockedOn: "docs/x.md"},
 		{ID: "T4", Status: TaskPending, DependsOn: []string{"T1", "T5", "T6"}, Workstream: "WS02"},
-		{ID: "T5", Status: TaskDone}, {ID: "T6", Status: TaskPending},
+		{ID: "T5", Status: TaskDone},
+		{ID: "T6", Status: TaskPending},
 		{ID: "T7", Status: TaskPending, DependsOn: []string{"T6"}, Workstream: "WS03", Pinned: true},
 		{ID: "T8", Status: TaskPending, Workstream: "WS02", BlockedOn: "free.go"},
 	}}

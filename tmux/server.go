@@ -144,11 +144,20 @@ func (s *Server) KillServer(ctx context.Context) error {
 // switch-client, which needs that TMUX; anywhere else it is attach-session,
 // which inside another server needs TMUX removed from the environment.
 func (s *Server) AttachArgs(session, insideEnv string) []string {
-	verb := "attach-session"
+	return s.args([]string{s.attach(insideEnv), "-t", sessionTarget(session)})
+}
+
+// ShowArgs is AttachArgs for one pane, which fills the terminal.
+func (s *Server) ShowArgs(id PaneID, insideEnv string) []string {
+	zoom := fmt.Sprintf("resize-pane -Z -t %s", id)
+	return s.args([]string{s.attach(insideEnv), "-t", string(id)}, []string{"if-shell", "-F", "#{window_zoomed_flag}", "", zoom})
+}
+
+func (s *Server) attach(insideEnv string) string {
 	if inside, _, _ := strings.Cut(insideEnv, ","); inside == s.socket {
-		verb = "switch-client"
+		return "switch-client"
 	}
-	return s.args([]string{verb, "-t", sessionTarget(session)})
+	return "attach-session"
 }
 
 // do runs tmux commands in one client. The server runs them in a row, and the

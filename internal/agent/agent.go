@@ -26,9 +26,10 @@ type Brain struct {
 	Hooks   bool   // it calls fleet's hooks: writes are gated, and its turns report themselves
 
 	args   func(Job) []string
-	trust  []string // KEY=VALUE that skips the question whether the folder is trusted
-	set    []string // KEY=VALUE that it always gets
-	unset  []string // variables that must not reach it, beyond those of every worker
+	trust  []string                  // KEY=VALUE that skips the question whether the folder is trusted
+	set    []string                  // KEY=VALUE that it always gets
+	unset  []string                  // variables that must not reach it, beyond those of every worker
+	recall func(session string) bool // whether a conversation can be gone on with
 	dialog func(screen string) (waitsFor string)
 	draft  func(screen string) string
 }
@@ -39,6 +40,7 @@ type Job struct {
 	Mode     string // roster.Interactive or roster.Headless
 	Settings string // path of the hook settings made for this worker
 	Prompt   string // the first prompt, one line; empty for one that waits for its first task
+	Session  string // a conversation to go on with; empty begins one
 	Trust    bool   // start without the question whether the folder is trusted
 	Script   string // path of the script, for the scripted brain
 	Attempt  int    // at the task, for the scripted brain: it plays the script's turn of this number
@@ -118,6 +120,11 @@ func (b Brain) Installed() error {
 		return &MissingError{Program: b.Program, For: "the brain " + b.Name}
 	}
 	return nil
+}
+
+// Remembers reports whether a conversation of the agent's is still there to be gone on with.
+func (b Brain) Remembers(session string) bool {
+	return session != "" && b.recall != nil && b.recall(session)
 }
 
 // Command returns how to start the agent. exe is the fleet program.

@@ -2,6 +2,8 @@ package agent
 
 import (
 	"cmp"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -17,6 +19,7 @@ func claude(name, model string) Brain {
 		set:    []string{"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=1000000"}, // or a queue would end with its ninth task
 		trust:  []string{"CLAUDE_CODE_SANDBOXED=1"},
 		unset:  claudeSession,
+		recall: claudeRecall,
 		dialog: claudeDialog,
 		draft:  claudeDraft,
 	}
@@ -39,10 +42,25 @@ func claudeArgs(j Job, model string) []string {
 	} else {
 		args = append(args, "-n", j.Name)
 	}
+	if j.Session != "" {
+		args = append(args, "--resume", j.Session)
+	}
 	if j.Prompt != "" {
 		args = append(args, j.Prompt)
 	}
 	return args
+}
+
+// claudeRecall looks for the transcript of a session: one that never had a turn
+// has none, and --resume would end at once.
+func claudeRecall(session string) bool {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return false
+	}
+	dir := cmp.Or(os.Getenv("CLAUDE_CONFIG_DIR"), filepath.Join(home, ".claude"))
+	found, err := filepath.Glob(filepath.Join(dir, "projects", "*", session+".jsonl"))
+	return err == nil && len(found) > 0
 }
 
 // sealedTools are those whose writes the write check can see, and those that only read.

@@ -80,7 +80,9 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(func() { check(t, w.api.Close()) })
 	w.write("shared.txt", "start\n")
 	for _, args := range [][]string{
-		{"init", "-q"}, {"config", "user.name", "e2e"}, {"config", "user.email", "e2e@localhost"},
+		{"init", "-q"},
+		{"config", "user.name", "e2e"},
+		{"config", "user.email", "e2e@localhost"},
 		{"add", "."},
 		{"commit", "-qm", "start"},
 	} {

@@ -17,32 +17,52 @@ import (
 	"fleet/tmux"
 )
 
-// Attach turns this process into a tmux client that shows the run's panes.
-// Where there is no terminal it prints the command that would.
-func (f *Fleet) Attach(ctx context.Context, in *os.File, out io.Writer) error {
+// ShowPane is the tmux client that shows a terminal the pane of a workstream,
+// alone, or all panes of the run if no workstream is named.
+func (f *Fleet) ShowPane(ctx context.Context, ws string) (*exec.Cmd, error) {
 	server, err := f.Tmux()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	panes, err := f.panes(ctx, func(tmux.Pane) bool { return true })
+	panes, err := f.panes(ctx, func(p tmux.Pane) bool { return ws == "" || p.Tags.WS == ws })
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(panes) == 0 {
-		return roster.Refusef("no worker has a pane").Hinted("fleet spawn starts them")
+		return nil, roster.Refusef("no worker%s has a pane", of(ws)).Hinted("fleet spawn starts them")
 	}
 	args := server.AttachArgs(f.Session(), os.Getenv("TMUX"))
-	if !term.IsTerminal(int(in.Fd())) {
-		_, err := fmt.Fprintln(out, strings.Join(args, " "))
+	if ws != "" {
+		i := max(0, slices.IndexFunc(panes, func(p tmux.Pane) bool { return !p.Dead }))
+		args = server.ShowArgs(panes[i].ID, os.Getenv("TMUX"))
+	}
+	if _, err := exec.LookPath(args[0]); err != nil {
+		return nil, &agent.MissingError{Program: args[0], For: "fleet attach"}
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	if !slices.Contains(args, "switch-client") { // tmux refuses to nest while it sees another one's variable
+		cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "TMUX=") })
+	}
+	return cmd, nil
+}
+
+func of(ws string) string {
+	if ws == "" {
+		return ""
+	}
+	return " of " + ws
+}
+
+// Attach turns this process into a tmux client that shows the run's panes, or one
+// workstream's. Where there is no terminal it prints the command that would.
+func (f *Fleet) Attach(ctx context.Context, ws string, in *os.File, out io.Writer) error {
+	cmd, err := f.ShowPane(ctx, ws)
+	if err != nil {
 		return err
 	}
-	program, err := exec.LookPath(args[0])
-	if err != nil {
-		return &agent.MissingError{Program: args[0], For: "fleet attach"}
+	if !term.IsTerminal(int(in.Fd())) {
+		_, err := fmt.Fprintln(out, strings.Join(cmd.Args, " "))
+		return err
 	}
-	env := os.Environ()
-	if !slices.Contains(args, "switch-client") { // tmux refuses to nest while it sees another one's variable
-		env = slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "TMUX=") })
-	}
-	return syscall.Exec(program, args, env)
+	return syscall.Exec(cmd.Path, cmd.Args, cmd.Environ())
 }

@@ -44,6 +44,11 @@ func (e *GateError) Error() string {
 	return msg
 }
 
+// LandDefaults is what the run's settings say of landing.
+func (f *Fleet) LandDefaults() LandOptions {
+	return LandOptions{Test: f.Dir.Config.Test, Forbid: f.Dir.Config.Forbid}
+}
+
 // Lander opens the queue, which has one place, and settles what an earlier one left.
 func (f *Fleet) Lander(ctx context.Context, o LandOptions, said func(string, ...any)) (l *Lander, done func(), err error) {
 	l = &Lander{Fleet: f, LandOptions: o, Said: said, git: git.In(f.Run, f.Dir.Root)}

@@ -28,7 +28,9 @@ type PaneOptions struct {
 	agent.Limits
 	Trust bool // start the agent without its question whether the folder is trusted
 	Serve bool // headless: stay for whatever task comes, not for the workstream's own alone
-	goOn  bool // where an earlier worker stopped, by its handoff
+	// Session is the conversation of an earlier worker that the agent goes on with; empty is a new one.
+	Session string
+	goOn    bool // where an earlier worker stopped, by its handoff
 }
 
 // RunPane is the program of a worker's pane: it runs the worker for as long as
@@ -81,7 +83,7 @@ func (f *Fleet) runScreen(ctx context.Context, b agent.Brain, w *roster.Workstre
 	if err != nil {
 		return roster.Exit{}, err
 	}
-	j := agent.Job{Name: f.Dir.Slug() + "-" + w.Name, Trust: o.Trust, Script: f.Dir.Script(w.ID), Limits: o.Limits}
+	j := agent.Job{Name: f.Dir.Slug() + "-" + w.Name, Trust: o.Trust, Session: o.Session, Script: f.Dir.Script(w.ID), Limits: o.Limits}
 	if first.ID != "" {
 		j.Prompt = f.Dir.Prompt(first.ID)
 	}

@@ -22,6 +22,7 @@ type SpawnOptions struct {
 	PaneOptions
 	Brain    string // instead of the workstream's own
 	Headless bool
+	Resume   bool // go on with the conversation of the workstream's last worker, where there is one
 	Manual   bool // in a terminal of the user's, which fleet can't type into
 	instead  bool // a worker that runs is no hindrance
 }
@@ -76,6 +77,9 @@ func (f *Fleet) Plan(ctx context.Context, ws string, o SpawnOptions) (Plan, erro
 		p.Mode = roster.Manual
 	default:
 		p.Mode = roster.Interactive
+	}
+	if o.Resume && p.Mode == roster.Interactive && name == row.Brain && p.Brain.Remembers(row.SessionID) {
+		p.Session = row.SessionID
 	}
 	return p, f.planTree(ctx, &p)
 }
@@ -162,6 +166,9 @@ func (f *Fleet) PaneArgs(l Launched) []string {
 	if l.Trust {
 		args = append(args, "--trust")
 	}
+	if l.Session != "" {
+		args = append(args, "--session", l.Session)
+	}
 	if l.Mode == roster.Headless {
 		args = append(args, "--task-timeout", l.Timeout.String(), "--max-turns", strconv.Itoa(l.MaxTurns),
 			"--task-budget-usd", strconv.FormatFloat(l.BudgetUSD, 'f', -1, 64), "--model", l.Model,
@@ -190,6 +197,26 @@ func (f *Fleet) Spawn(ctx context.Context, ws string, o SpawnOptions) (Launched,
 		}
 		return f.openPane(ctx, server, l)
 	})
+}
+
+// Up starts the workers of workstreams one after the other, or, where none is named,
+// of all that have a task of their own and no worker. The first that can't be started ends it.
+func (f *Fleet) Up(ctx context.Context, ids []string, o SpawnOptions, started func(Launched)) error {
+	if len(ids) == 0 {
+		need, _, err := f.Needs(ctx, 0, "")
+		if err != nil {
+			return err
+		}
+		ids = need.Own
+	}
+	for _, id := range ids {
+		l, err := f.Spawn(ctx, id, o)
+		if err != nil {
+			return fmt.Errorf("%s: %w", id, err)
+		}
+		started(l)
+	}
+	return nil
 }
 
 func (f *Fleet) openPane(ctx context.Context, server *tmux.Server, l Launched) (Launched, error) {

@@ -107,17 +107,22 @@ func (f *Fleet) watchScreen(ctx context.Context, l Launched, found chan<- string
 	}
 }
 
-// screen is what a workstream's pane shows, empty where that can't be told.
-func (f *Fleet) screen(ctx context.Context, ws string) string {
+// Screen is what a workstream's pane shows, empty where it has none.
+func (f *Fleet) Screen(ctx context.Context, ws string) (string, error) {
 	p, ok, err := f.Pane(ctx, ws)
 	if err != nil || !ok {
-		return ""
+		return "", err
 	}
 	server, err := f.Tmux()
 	if err != nil {
-		return ""
+		return "", err
 	}
-	text, err := server.Capture(ctx, p.ID, 0)
+	return server.Capture(ctx, p.ID, 0)
+}
+
+// screen is what a workstream's pane shows, empty where that can't be told.
+func (f *Fleet) screen(ctx context.Context, ws string) string {
+	text, err := f.Screen(ctx, ws)
 	if err != nil {
 		return ""
 	}

@@ -27,6 +27,7 @@ type Config struct {
 	Strict       bool   // a write needs a claim
 	UntilCommit  bool   // a lease lasts until its file is committed, not only to the end of its task
 	Trust        bool   // start agents without their question whether the folder is trusted
+	Notify       string // shell command that calls a person; $1 is the text
 	Tmux         string // own or current
 	TmuxSocket   string // name of the own server's socket; empty means one made from the run
 	TmuxConf     string // configuration file of the own server; empty means none
@@ -119,6 +120,8 @@ func settings(c *Config) []setting {
 			"commit: a file that an interactive worker of the main checkout wrote stays its own until it is committed,\nso that no two workers' changes mix in one file.\ntask: until its task ends."),
 		is("FLEET_TRUST", "off", onOff(&c.Trust),
 			"on: start agents without their question whether this folder is trusted.\noff: the question is reported as \"blocked\", for a person to answer."),
+		is("FLEET_NOTIFY", "", text(&c.Notify),
+			"A shell command that the master screen runs when something has come to need a person. $1 says what: notify-send fleet \"$1\""),
 		is("FLEET_TMUX", "own", text(&c.Tmux, "own", "current"),
 			"own: a tmux server of the run's own, apart from yours.\ncurrent: panes in the tmux server that fleet is called from."),
 		is("FLEET_TMUX_SOCKET", "", text(&c.TmuxSocket),
