@@ -20,11 +20,12 @@ type faults struct {
 	Strand        bool `json:"strand"`          // what was pasted stays in the box, whatever is pressed
 	DialogOnPaste bool `json:"dialog_on_paste"` // a permission dialog comes up under a paste, which is lost
 
-	PermissionDialog bool `json:"permission_dialog"` // it asks before every step; Enter approves
-	NotifyMS         int  `json:"notify_ms"`         // how long a permission dialog is up before it notifies; 0 is never
-	Limit            bool `json:"limit"`             // every turn ends at the usage limit
-	DieAfterSteps    int  `json:"die_after_steps"`   // it is killed (SIGKILL) once it has made so many steps
-	IgnoreSignals    bool `json:"ignore_signals"`    // it ignores SIGTERM and SIGHUP
+	PermissionDialog bool   `json:"permission_dialog"` // it asks before every step; Enter approves
+	NotifyMS         int    `json:"notify_ms"`         // how long a permission dialog is up before it notifies; 0 is never
+	Limit            bool   `json:"limit"`             // every turn ends at the usage limit
+	ResetsIn         string `json:"resets_in"`         // then in so much time it is over; at 3pm if empty
+	DieAfterSteps    int    `json:"die_after_steps"`   // it is killed (SIGKILL) once it has made so many steps
+	IgnoreSignals    bool   `json:"ignore_signals"`    // it ignores SIGTERM and SIGHUP
 }
 
 // load reads the control file. A misspelt fault is an error, since it would prove nothing.

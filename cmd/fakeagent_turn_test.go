@@ -39,7 +39,10 @@ func (a *agent) turn(ctx context.Context, text string) {
 		a.player.Play(ctx, text)
 		return
 	}
-	const message = "You've hit your usage limit · resets 3pm"
+	message := "You've hit your usage limit · resets 3pm"
+	if in := a.faults().ResetsIn; in != "" {
+		message = "You've hit your usage limit · try again in " + in
+	}
 	a.player.Report(ctx, "UserPromptSubmit", map[string]any{"prompt": text})
 	a.said <- "\n● " + message + "\n"
 	a.player.Report(ctx, "StopFailure", map[string]any{"error": "rate_limit", "last_assistant_message": message})

@@ -27,8 +27,9 @@ func newWatch(a *app) *cobra.Command {
   CHANGE <ws> <field>     a field of the roster changed (at once)
   STALE <ws> <minutes>    at work, and no sign of life for more than --stale-min minutes
   DEAD <ws>               its worker is gone
+  LIMIT <ws> <time>       its agent's service takes no more of it until then; it goes on by itself
   ALL-DONE                every workstream is done or landed; watch ends
-STALE and DEAD come with every scan, one each --poll seconds. With --once it scans
+STALE, DEAD and LIMIT come with every scan, one each --poll seconds. With --once it scans
 once and compares with the scan before, which may have been another process's.
 The heartbeat is not a field: that it stands still is what STALE says.`,
 		Example: "  fleet watch\n  fleet watch --once        in scripts",

@@ -45,6 +45,7 @@ const (
 	LandingFailed     EventType = "land_failed"
 	LandingReverted   EventType = "reverted"
 	EscapeDetected    EventType = "escape_detected"
+	LimitReached      EventType = "limit_reached"
 )
 
 // EventTypes lists every type that may be written.
@@ -55,7 +56,7 @@ var EventTypes = []EventType{
 	TaskIsBlocked, TaskIsCancelled, FleetIdle, RunFinished,
 	MigrationReserved, ScratchDBReady, ScratchDBRemoved,
 	LeaseAcquired, LeaseDenied, LeaseReleased, FileChanged, ShellWriteDenied, ForeignWriteFound,
-	CommitMade, LandingDone, LandingFailed, LandingReverted, EscapeDetected,
+	CommitMade, LandingDone, LandingFailed, LandingReverted, EscapeDetected, LimitReached,
 }
 
 // AboutFiles reports whether an event is about who writes which file, the busiest

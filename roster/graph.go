@@ -87,13 +87,20 @@ func (d downstream) below(id string) []*Task {
 // from a worker: the first of all backoffs and deadlines. Zero is never.
 func (s *State) Due() time.Time {
 	var due time.Time
-	for t := range rows(s.Tasks) {
-		at := t.Deadline.Time
-		if t.Status == TaskPending {
-			at = t.BackoffUntil.Time
+	earliest := func(at Time) {
+		if at.After(s.Now) && (due.IsZero() || at.Before(due)) {
+			due = at.Time
 		}
-		if t.Open() && at.After(s.Now) && (due.IsZero() || at.Before(due)) {
-			due = at
+	}
+	for w := range rows(s.Workstreams) {
+		earliest(w.ParkedUntil)
+	}
+	for t := range rows(s.Tasks) {
+		switch {
+		case t.Status == TaskPending:
+			earliest(t.BackoffUntil)
+		case t.Open():
+			earliest(t.Deadline)
 		}
 	}
 	return due

@@ -31,6 +31,9 @@ func (s *State) Launch(id string, l Launch) (epoch int, err error) {
 	}
 	s.endWork(w, ErrInfra, "replaced")
 	w.Epoch++
+	if w.Brain != l.Brain { // the limit was another's
+		w.ParkedUntil = Time{}
+	}
 	w.Brain, w.Mode, w.Tree, w.SessionID, w.Notes = l.Brain, l.Mode, l.Tree, "", ""
 	w.Heartbeat = s.Now.Unix()
 	if w.Status != Done {
@@ -77,6 +80,10 @@ func (s *State) SessionUp(id string, epoch int, session, source string) error {
 		to = Working // a dialog stood in the middle of it
 	}
 	w.Notes = clearedNote(w.Notes)
+	if s.Now.Before(w.ParkedUntil.Time) { // a new start doesn't lift a limit
+		s.setStatus(w, Blocked, noteLimit+" until "+w.ParkedUntil.String())
+		return nil
+	}
 	s.setStatus(w, to, "")
 	s.takeTask(w, s.nextTask(w, anyTask))
 	s.wakes = true
@@ -112,7 +119,7 @@ func (s *State) work(w *Workstream, prompt string) {
 		s.takeTask(w, t)
 		s.startTask(w, t)
 	}
-	w.Notes = clearedNote(w.Notes)
+	w.Notes, w.ParkedUntil = clearedNote(w.Notes), Time{}
 	s.setStatus(w, Working, "")
 }
 
@@ -126,7 +133,7 @@ func (s *State) Activity(id string, epoch int) error {
 	if age := s.Now.Sub(time.Unix(w.Heartbeat, 0)); age >= HeartbeatEvery || age < 0 { // the clock was set back
 		w.Heartbeat = s.Now.Unix()
 	}
-	if w.Asks() || w.Status == Blocked && strings.HasPrefix(w.Notes, noteError) {
+	if w.Asks() || w.Parked() || w.Status == Blocked && strings.HasPrefix(w.Notes, noteError) {
 		s.work(w, "")
 	}
 	return nil
@@ -210,6 +217,11 @@ func (s *State) TurnFailed(id string, epoch int, reason string) error {
 		return nil
 	}
 	s.endLeases(w, reason)
+	if until, limited := s.limited(s.Task(w.TaskID), Outcome{Kind: ErrAgent, Reason: reason}); limited {
+		s.endTask(w, ErrInfra, reason)
+		s.park(w, until, reason)
+		return nil
+	}
 	s.endTask(w, ErrAgent, reason)
 	s.setStatus(w, Blocked, noteError+" "+Title(reason))
 	return nil
@@ -343,7 +355,7 @@ func (s *State) holds(w *Workstream, path string) bool {
 
 // clearedNote keeps a note from being read as a report of a rule's own.
 func clearedNote(note string) string {
-	for _, p := range []string{noteBlocked, noteAsks, noteDone, noteError, noteVeto} {
+	for _, p := range []string{noteBlocked, noteAsks, noteDone, noteError, noteVeto, noteLimit} {
 		if strings.HasPrefix(note, p) {
 			return ""
 		}

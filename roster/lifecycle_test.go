@@ -119,8 +119,8 @@ func TestEnds(t *testing.T) {
 			func(s *State) error { return s.TurnEnded("WS01", 1, "blocked: no") }, Done, "writing", 1, TaskDone, "", 1,
 		},
 		"turn failed": {
-			func(s *State) error { return s.TurnFailed("WS01", 1, "overloaded\nmore") },
-			Blocked, "agent error: overloaded", 1, TaskPending, ErrAgent, 1,
+			func(s *State) error { return s.TurnFailed("WS01", 1, "no credit\nmore") },
+			Blocked, "agent error: no credit", 1, TaskPending, ErrAgent, 1,
 		},
 		"crashed": {
 			func(s *State) error { return s.WorkerExited("WS01", 1, Exit{Code: 137}) },
@@ -485,7 +485,7 @@ func TestHookOfAnEndedSession(t *testing.T) {
 		"notification": func(s *State) error { return s.NeedsPerson("WS01", 1, "permission_prompt", "may it?") },
 		"activity":     func(s *State) error { return s.Activity("WS01", 1) },
 		"end":          func(s *State) error { return s.TurnEnded("WS01", 1, "there") },
-		"error":        func(s *State) error { return s.TurnFailed("WS01", 1, "overloaded") },
+		"error":        func(s *State) error { return s.TurnFailed("WS01", 1, "no credit") },
 	} {
 		t.Run(what, func(t *testing.T) {
 			s := &State{

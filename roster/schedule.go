@@ -17,6 +17,7 @@ const (
 	DoTakeAway        Action = "take_away"        // a worker has missed the deadline of its task
 	DoGiveUp          Action = "give_up"          // a waiting task has no attempts left
 	DoBlockDownstream Action = "block_downstream" // a task failed or was cancelled, and others depend on it
+	DoResume          Action = "resume"           // the limit of a parked worker is over
 	DoAssign          Action = "assign"
 	DoFleetIdle       Action = "fleet_idle" // nothing is left to do
 )
@@ -42,6 +43,7 @@ func (s *State) Schedule(alive func(ws string) bool) []Decision {
 	p.takeAway()
 	p.giveUp()
 	p.blockDownstream()
+	p.resume()
 	p.assign()
 	p.idle()
 	return p.decisions
@@ -114,6 +116,14 @@ func (p *planner) blockDownstream() {
 		if n := len(found.below(t.ID)); n > 0 {
 			p.closed += n
 			p.decide(Decision{Do: DoBlockDownstream, Task: t.ID})
+		}
+	}
+}
+
+func (p *planner) resume() {
+	for w := range rows(p.s.Workstreams) {
+		if w.Parked() && !p.s.Now.Before(w.ParkedUntil.Time) && p.alive[w.ID] {
+			p.decide(Decision{Do: DoResume, WS: w.ID, Epoch: w.Epoch})
 		}
 	}
 }
@@ -254,6 +264,10 @@ func (s *State) Apply(d Decision) (applied bool, err error) {
 	case DoBlockDownstream:
 		if applied = t != nil && t.lost(); applied {
 			s.blockDownstream(t)
+		}
+	case DoResume:
+		if applied = present && w.Parked() && !s.Now.Before(w.ParkedUntil.Time); applied {
+			s.resume(w)
 		}
 	case DoAssign:
 		if applied = present && t != nil && w.Waits() && fits(w, t) && s.runnable(s.Task, t); applied {

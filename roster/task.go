@@ -230,8 +230,16 @@ func (s *State) endAttempt(w *Workstream, t *Task, o Outcome) {
 		s.setStatus(w, s.restStatus(w), clearedNote(Title(o.Summary)))
 		return
 	}
+	until, limited := s.limited(t, o)
+	if limited {
+		o.Kind = ErrInfra
+	}
 	s.endLeases(w, string(o.Kind))
 	s.requeue(w, t, o.Kind, o.Reason)
+	if limited {
+		s.park(w, until, o.Reason)
+		return
+	}
 	s.rest(w, t, o)
 }
 

@@ -46,7 +46,11 @@ func (s *State) Alarms(staleMin int) []string {
 			}
 		case Dead:
 			lines = append(lines, "DEAD "+w.ID)
-		case Pending, Blocked, Done, Landed:
+		case Blocked:
+			if w.Parked() {
+				lines = append(lines, fmt.Sprintf("LIMIT %s %s", w.ID, w.ParkedUntil))
+			}
+		case Pending, Done, Landed:
 		}
 	}
 	return lines

@@ -54,6 +54,7 @@ type Workstream struct {
 	TaskID       string   `json:"task_id"`
 	SessionID    string   `json:"session_id"`
 	UpdatedAt    Time     `json:"updated_at"`
+	ParkedUntil  Time     `json:"parked_until"` // when the limit of its agent's service is over; zero: there is none
 }
 
 // MainTree is the tree of a workstream that works in the main checkout.

@@ -63,7 +63,7 @@ func (f *Fleet) assigned(ctx context.Context, ws string, epoch int, due bool) (a
 		if err != nil {
 			return err
 		}
-		a = assignment{waits: w.Waits(), due: s.Due()}
+		a = assignment{waits: w.Waits() || w.Parked(), due: s.Due()}
 		if sweep := s.Now.Add(sweepEvery); a.waits && s.Pending() && (a.due.IsZero() || sweep.Before(a.due)) {
 			a.due = sweep
 		}

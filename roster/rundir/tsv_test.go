@@ -19,7 +19,7 @@ func lines(rows ...string) string {
 // CF-9, CF-10, CF-11, CF-18, CF-19, CFN-13, CFN-14: the ten columns of roster.tsv, in their order, for ever, and those that came after.
 func TestColumns(t *testing.T) {
 	eq(t, "roster", headerLine(rosterColumns(), nil), lines(
-		"ws_id|name|task|status|claims|landed_sha|migration_num|scratch_db|heartbeat|notes|brain|mode|tree|epoch|task_id|session_id|updated_at"))
+		"ws_id|name|task|status|claims|landed_sha|migration_num|scratch_db|heartbeat|notes|brain|mode|tree|epoch|task_id|session_id|updated_at|parked_until"))
 	eq(t, "tasks", headerLine(taskColumns(), nil), lines(
 		"task_id|title|status|priority|depends_on|scope|workstream|pinned|brain|attempts|max_attempts|backoff_until|verify|error_kind|"+
 			"blocked_on|assigned_at|started_at|completed_at|input_tokens|output_tokens|cost_usd|duration_ms|session_id|created_at|updated_at|"+
