@@ -26,7 +26,7 @@ func (s *session) postToolUse(ctx context.Context) ([]byte, error) {
 	if s.in.Event == "PostToolUseFailure" {
 		tool = "" // it has written nothing
 	}
-	keys, err := t.keys(s.in.ToolInput.paths())
+	keys, err := t.keys(s.in.paths())
 	if err != nil {
 		return nil, err
 	}

@@ -528,13 +528,39 @@ func TestTurn(t *testing.T) {
 	status(roster.Blocked)
 }
 
+// A patch is checked as a whole: one file of it that another holds denies all of it (CF-68).
+func TestPatch(t *testing.T) {
+	w := newWorld(t, nil)
+	wantAllow(t, w.write("WS01", "held.go"))
+	patch := func(ws, tool, text string) string {
+		out, _ := w.hook(ws, preToolUse, map[string]any{"tool_name": tool, "cwd": w.dir.Root, "tool_input": map[string]any{"command": text}})
+		return out
+	}
+	const mixed = "*** Begin Patch\n*** Add File: new.go\n+x\n*** Update File: old.go\n*** Move to: held.go\n@@\n-a\n+b\n*** End Patch\n"
+	wantDeny(t, patch("WS02", "apply_patch", mixed), "held.go is held by WS01")
+	wantDeny(t, patch("WS02", "Bash", "apply_patch <<'EOF'\n"+mixed+"EOF"), "held.go is held by WS01")
+	for _, path := range []string{"new.go", "old.go"} {
+		if got := w.holder(path); got != "" {
+			t.Errorf("%s is held by %s after a denial", path, got)
+		}
+	}
+	wantDeny(t, patch("WS02", "apply_patch", "*** Begin Patch\n*** End Patch\n"), "names no file")
+	wantAllow(t, patch("WS02", "apply_patch", "*** Begin Patch\n  *** Delete File: gone.go  \n*** Add File: sub/new file.go\n+x\n*** End Patch\n"))
+	for _, path := range []string{"gone.go", "sub/new file.go"} {
+		if got := w.holder(path); got != "WS02" {
+			t.Errorf("%s is held by %q, want WS02", path, got)
+		}
+	}
+}
+
 func FuzzInput(f *testing.F) {
+	f.Add(`{"tool_name":"apply_patch","tool_input":{"command":"*** Add File: a"}}`)
 	f.Add(`{"tool_name":"Write","tool_input":{"file_path":"a"}}`)
 	f.Add(`{"tool_input":{"edits":[{"file_path":"a"},{"path":"b"}]}}`)
 	f.Fuzz(func(_ *testing.T, text string) {
 		in, err := readInput(strings.NewReader(text))
 		if err == nil {
-			in.ToolInput.paths()
+			in.paths()
 			in.paused()
 		}
 	})

@@ -58,9 +58,16 @@ func readInput(r io.Reader) (input, error) {
 	return in, nil
 }
 
+// patchTool takes a patch, and with it any number of files.
+const patchTool = "apply_patch"
+
 // paths lists every file that a write tool names, once each.
-func (t *toolInput) paths() []string {
+func (in *input) paths() []string {
+	t := &in.ToolInput
 	named := []string{t.FilePath, t.NotebookPath, t.Path}
+	if in.ToolName == patchTool {
+		named = append(named, patchPaths(t.Command)...)
+	}
 	for _, e := range t.Edits {
 		named = append(named, e.FilePath, e.Path)
 	}
@@ -70,6 +77,19 @@ func (t *toolInput) paths() []string {
 		if p != "" && !seen[p] {
 			paths = append(paths, p)
 			seen[p] = true
+		}
+	}
+	return paths
+}
+
+// patchPaths are the files that a patch in the form of apply_patch names. A line of the files'
+// own text that looks like such a header counts as one, since agents read them leniently.
+func patchPaths(patch string) (paths []string) {
+	for line := range strings.Lines(patch) {
+		for _, header := range []string{"*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"} {
+			if path, ok := strings.CutPrefix(strings.TrimSpace(line), header); ok {
+				paths = append(paths, strings.TrimSpace(path))
+			}
 		}
 	}
 	return paths

@@ -197,7 +197,7 @@ func operatorCheck(ctx context.Context, dir *rundir.Dir, in input) ([]byte, erro
 	if in.ToolName == bashTool {
 		w, err = shellWrites(t, in.ToolInput.Command)
 	} else {
-		w.paths, err = t.keys(in.ToolInput.paths())
+		w.paths, err = t.keys(in.paths())
 	}
 	if err != nil {
 		return nil, err

@@ -26,8 +26,8 @@ func (s *session) preToolUse(ctx context.Context) ([]byte, error) {
 	}
 	var w writes
 	switch s.in.ToolName {
-	case "Write", "Edit", "MultiEdit", "NotebookEdit":
-		if w.paths, err = t.keys(s.in.ToolInput.paths()); err != nil {
+	case "Write", "Edit", "MultiEdit", "NotebookEdit", patchTool:
+		if w.paths, err = t.keys(s.in.paths()); err != nil {
 			return nil, err
 		}
 		if len(w.paths) == 0 {
@@ -118,6 +118,11 @@ func shellWrites(t tree, command string) (writes, error) {
 		return writes{}, nil //nolint:nilerr // left to the audit
 	}
 	var w writes
+	for _, path := range patchPaths(command) { // a patch that is handed to apply_patch in the shell
+		if err := w.add(t, path, false); err != nil {
+			return writes{}, err
+		}
+	}
 	for _, target := range report.Writes {
 		paths, wholeTree := expand(t, target)
 		for _, path := range paths {
