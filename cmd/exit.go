@@ -64,6 +64,7 @@ func classify(err error) (code int, hint string) {
 	var stale *roster.StaleEpochError
 	var missing *agent.MissingError
 	var foreign *tmux.ForeignSessionError
+	var noKey *agent.NoKeyError
 	var dying *master.DyingError
 	var gate *master.GateError
 	var unowned *master.UnownedError
@@ -84,6 +85,8 @@ func classify(err error) (code int, hint string) {
 		return exitGate, "see: fleet events --type worker_exited; and their logs in logs/ of the run dir"
 	case errors.Is(err, rundir.ErrBusy):
 		return exitBusy, "somebody holds the lock for long: try again"
+	case errors.As(err, &noKey):
+		return exitMissing, ""
 	case errors.As(err, &missing):
 		return exitMissing, "install it, then: fleet doctor"
 	case errors.Is(err, git.ErrNoRepo):

@@ -41,6 +41,7 @@ func newPane(a *app) *cobra.Command {
 	c.Flags().StringVar(&o.Session, "session", "", "go on with this conversation")
 	c.Flags().BoolVar(&o.Serve, "serve", false, "headless: stay for whatever task comes")
 	c.Flags().BoolVar(&o.Sealed, "sealed", false, "headless: only tools whose writes can be checked")
+	c.Flags().BoolVar(&o.Ungated, "ungated", false, "no hooks gate it")
 	limitFlags(c, &o.Limits)
 	return c
 }
@@ -48,6 +49,7 @@ func newPane(a *app) *cobra.Command {
 // limitFlags are the bounds of headless sessions; what isn't given is the run's setting.
 func limitFlags(c *cobra.Command, l *agent.Limits) {
 	c.Flags().StringVar(&l.Model, "model", "", "model of headless workers (default: FLEET_MODEL, else their brain's own)")
+	c.Flags().StringVar(&l.Effort, "effort", "", "how hard the model thinks, in the agent's own words, such as high (default: the agent's own)")
 	c.Flags().DurationVar(&l.Timeout, "task-timeout", 0, "time of a headless worker for a task, such as 90s (default: FLEET_TASK_TIMEOUT)")
 	c.Flags().IntVar(&l.MaxTurns, "max-turns", 0, "turns with the model that such a task may take (default: FLEET_MAX_TURNS)")
 	c.Flags().Float64Var(&l.BudgetUSD, "task-budget-usd", 0, "what such a task may cost (default: FLEET_TASK_BUDGET_USD)")

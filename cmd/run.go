@@ -49,6 +49,7 @@ Interrupted, it stops its workers; the next fleet run goes on where this one was
 	fl := c.Flags()
 	fl.IntVar(&o.Runners, "runners", 0, "workers for tasks that are pinned to nobody (default: FLEET_RUNNERS)")
 	fl.StringVar(&o.Brain, "brain", "", "the agent of those workers (default: FLEET_BRAIN)")
+	fl.BoolVar(&o.Ungated, "ungated", false, "start agents that no hooks gate, although they have no worktree of their own")
 	limitFlags(c, &o.Limits)
 	fl.StringVar(&o.verify, "verify", "", "command that must succeed at the end (default: FLEET_VERIFY)")
 	fl.BoolVar(&o.dryRun, "dry-run", false, "show what would be started, and change nothing")
@@ -63,7 +64,7 @@ func (a *app) runRun(ctx context.Context, f *master.Fleet, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	if !brain.Hooks {
+	if !brain.Headless() {
 		return roster.Usagef("--brain %s: it takes no tasks by itself", o.Brain)
 	}
 	need, open, err := f.Needs(ctx, o.Runners, o.Brain)

@@ -46,6 +46,7 @@ its brief. A dialog at which an agent waits is reported, never answered.`,
 	f.BoolVar(&o.noTmux, "no-tmux", false, "print the commands instead of running them in tmux")
 	f.BoolVar(&o.here, "here", false, "run the worker in this terminal")
 	f.BoolVar(&o.noWait, "no-wait", false, "do not wait until the agents have come up")
+	f.BoolVar(&o.Ungated, "ungated", false, "start an agent that no hooks gate, although it has no worktree of its own")
 	limitFlags(c, &o.Limits)
 	f.IntVar(&o.spares, "spares", 0, "have this many agents with no task stand by in panes, for fleet handoff --to spare")
 	return c
@@ -210,6 +211,6 @@ func (a *app) printUp(l master.Launched, up master.Up) {
 		a.talk("%s: %s", l.WS.ID, strings.ReplaceAll(up.Reason, "\n", "\n  | "))
 	}
 	if !l.Brain.Hooks {
-		a.talk("note: %s has no hooks: nothing gates what %s writes", l.Brain.Name, l.WS.ID)
+		a.talk("note: no hooks of %s gate what %s writes; it works in %s", l.Brain.Name, l.WS.ID, l.Dir)
 	}
 }

@@ -1,21 +1,24 @@
-// Package agent knows each kind of agent that can serve a workstream: its
-// command line, its environment, and what its screen says before its hooks can.
+// Package agent knows each kind of agent that can serve a workstream: how to
+// start it, how to read what a headless session of it says, and what its screen
+// says before its hooks can.
 //
-// A brain is plain data and a function or two. Whether an agent gates its writes
-// through fleet's hooks is a fact about it (Hooks); one that doesn't is started
-// all the same, and said to be ungated.
+// A brain is plain data and a function or two, one file each. Whether an agent
+// gates its writes through fleet's hooks is a fact about it (Hooks); one that
+// doesn't is kept apart by a worktree of its own.
 package agent
 
 import (
 	"cmp"
+	"context"
 	"fmt"
-	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"fleet/internal/proc"
 	"fleet/roster"
 )
 
@@ -24,33 +27,42 @@ type Brain struct {
 	Name    string
 	Program string // looked up in PATH; "" is fleet itself
 	Hooks   bool   // it calls fleet's hooks: writes are gated, and its turns report themselves
+	Since   string // the oldest version whose hooks were seen to deny; empty where any will do, since silence is a no there
 
-	args   func(Job) []string
-	trust  []string                  // KEY=VALUE that skips the question whether the folder is trusted
-	set    []string                  // KEY=VALUE that it always gets
-	unset  []string                  // variables that must not reach it, beyond those of every worker
-	recall func(session string) bool // whether a conversation can be gone on with
-	dialog func(screen string) (waitsFor string)
-	draft  func(screen string) string
+	Files map[string]string // further files that its hooks need, beside their settings
+
+	profile Profile // of the user's own, on top of the built-in brain; see Find
+	launch  func(Job) (Command, error)
+	read    func(s *Session, line []byte, show func(string)) // takes a line of a headless session; nil: it has none
+	unset   []string                                         // variables that must not reach it, beyond those of every worker
+	recall  func(session string) bool                        // whether a conversation can be gone on with
+	service service
+	screen  screen
 }
 
 // Job is one start of a worker.
 type Job struct {
 	Name     string // shown by the agent where it can; unique among sessions
 	Mode     string // roster.Interactive or roster.Headless
-	Settings string // path of the hook settings made for this worker
+	Settings string // path of the hook settings made for this worker; empty for one without
 	Prompt   string // the first prompt, one line; empty for one that waits for its first task
 	Session  string // a conversation to go on with; empty begins one
+	Root     string // the main checkout, on which agents keep whether it is trusted
+	RunDir   string // which a sandbox must let it write, through fleet
 	Trust    bool   // start without the question whether the folder is trusted
 	Script   string // path of the script, for the scripted brain
 	Attempt  int    // at the task, for the scripted brain: it plays the script's turn of this number
 	Limits
 }
 
+// headless reports whether the session has no screen.
+func (j Job) headless() bool { return j.Mode == roster.Headless }
+
 // Limits bound one headless session. Zero values bound nothing.
 type Limits struct {
 	Sealed    bool          // only tools whose writes can be checked, and nothing of the user's or the repository's settings
 	Model     string        // instead of the brain's
+	Effort    string        // how hard the model thinks, in the agent's own words
 	Timeout   time.Duration // wall clock; the session is killed then
 	MaxTurns  int           // turns with the model
 	BudgetUSD float64
@@ -59,20 +71,36 @@ type Limits struct {
 // Command is what to run.
 type Command struct {
 	Args  []string // Args[0] is a program for PATH, or absolute
-	Set   []string // KEY=VALUE
+	Set   []string // KEY=VALUE; secrets are here and nowhere else
 	Unset []string
+
+	mute bool // it takes no prompt as an argument
 }
 
-// Find returns the brain of a name.
+// Find returns the brain of a name: one of the user's own profiles, or a built-in one.
 func Find(name string) (Brain, error) {
+	profiles, err := Profiles()
+	if err != nil {
+		return Brain{}, err
+	}
+	brains := Brains()
 	var names []string
-	for _, b := range Brains() {
+	for _, p := range profiles {
+		i := slices.IndexFunc(brains, func(b Brain) bool { return b.Name == p.Base })
+		if i < 0 {
+			return Brain{}, roster.Dataf("the profile %s has the base %q, which is no built-in brain", p.Name, p.Base)
+		}
+		b := brains[i]
+		b.Name, b.profile = p.Name, p
+		brains = append(brains, b)
+	}
+	for _, b := range brains {
 		if b.Name == name {
 			return b, nil
 		}
 		names = append(names, b.Name)
 	}
-	return Brain{}, roster.Dataf("no brain is called %q", name).Hinted("there are: %s", strings.Join(names, ", "))
+	return Brain{}, roster.Dataf("no brain is called %q", name).Hinted("there are: %s; fleet model add makes one of your own", strings.Join(names, ", "))
 }
 
 // Brains lists the built-in brains.
@@ -81,24 +109,7 @@ func Brains() []Brain {
 	for _, model := range []string{"opus", "sonnet", "haiku", "fable"} {
 		brains = append(brains, claude(model, model))
 	}
-	return append(brains,
-		// It plays a script of tool calls through the very hooks that a real agent
-		// would call: for demos and tests, without a key or a network.
-		Brain{Name: "scripted", Hooks: true, args: scriptedArgs, dialog: noText, draft: promptDraft},
-		// A plain shell is for a person, or for an agent that fleet doesn't know.
-		Brain{Name: "shell", Program: cmp.Or(os.Getenv("SHELL"), "/bin/sh"), args: noArgs, dialog: noText, draft: noText},
-	)
-}
-
-func noArgs(Job) []string  { return nil }
-func noText(string) string { return "" }
-
-func scriptedArgs(j Job) []string {
-	args := []string{"play", "--settings", j.Settings, "--script", j.Script}
-	if j.Mode == roster.Headless {
-		args = append(args, "--turn", strconv.Itoa(j.Attempt))
-	}
-	return append(args, j.Prompt)
+	return append(brains, glm(), codex(), grok(), gemini(), opencode(), scripted(), shell())
 }
 
 // MissingError says that a program that is needed isn't installed.
@@ -127,37 +138,96 @@ func (b Brain) Remembers(session string) bool {
 	return session != "" && b.recall != nil && b.recall(session)
 }
 
+// Ready reports what is missing before it can start: its program, or its key.
+func (b Brain) Ready(ctx context.Context) error {
+	if err := b.Installed(); err != nil {
+		return err
+	}
+	_, err := b.profile.secret(ctx, b.service)
+	return err
+}
+
+var versionPattern = regexp.MustCompile(`\d+\.\d+\.\d+`)
+
+// Version asks the program for its version, "" where it doesn't say.
+func (b Brain) Version(ctx context.Context) string {
+	out, err := proc.Run(ctx, proc.Cmd{Args: []string{b.Program, "--version"}})
+	if err != nil {
+		return ""
+	}
+	return versionPattern.FindString(string(out))
+}
+
+// Ungated says why nothing checks what the agent writes, "" if its hooks do.
+func (b Brain) Ungated(ctx context.Context) string {
+	if !b.Hooks {
+		return b.Name + " has no hooks that fleet can use"
+	}
+	if b.Since == "" {
+		return ""
+	}
+	if v := b.Version(ctx); older(v, b.Since) {
+		return fmt.Sprintf("the hooks of %s %s are not known to deny (those of %s are)", b.Name, cmp.Or(v, "of an unknown version"), b.Since)
+	}
+	return ""
+}
+
+func older(version, than string) bool {
+	numbers := func(v string) (n []int) {
+		for part := range strings.SplitSeq(v, ".") {
+			i, _ := strconv.Atoi(part)
+			n = append(n, i)
+		}
+		return n
+	}
+	return slices.Compare(numbers(version), numbers(than)) < 0
+}
+
+// WithoutHooks is the brain as one that calls no hooks.
+func (b Brain) WithoutHooks() Brain {
+	b.Hooks = false
+	return b
+}
+
+// Headless reports whether it can work off tasks without a screen.
+func (b Brain) Headless() bool { return b.read != nil }
+
 // Command returns how to start the agent. exe is the fleet program.
-func (b Brain) Command(exe string, j Job) Command {
-	c := Command{
-		Args:  append([]string{cmp.Or(b.Program, exe)}, b.args(j)...),
-		Set:   slices.Clone(b.set),
-		Unset: slices.Concat(everywhere, b.unset),
+func (b Brain) Command(ctx context.Context, exe string, j Job) (Command, error) {
+	if !b.Hooks {
+		j.Settings = ""
 	}
-	if j.Trust {
-		c.Set = append(c.Set, b.trust...)
+	j.Model, j.Effort = cmp.Or(j.Model, b.profile.Model), cmp.Or(j.Effort, b.profile.Effort)
+	c, err := b.launch(j)
+	if err == nil {
+		err = b.profile.apply(ctx, b.service, &c)
 	}
-	return c
+	if err != nil {
+		return c, err
+	}
+	c.Args = append([]string{cmp.Or(b.Program, exe)}, c.Args...)
+	if j.Prompt != "" && !c.mute {
+		c.Args = append(c.Args, j.Prompt)
+	}
+	c.Unset = slices.Concat(c.Unset, everywhere, b.unset)
+	return c, nil
 }
 
 // everywhere are variables that no worker gets: with TMUX in its environment, a
-// worker that tests something of its own with tmux would reach the fleet's server.
-var everywhere = []string{"TMUX", "TMUX_PANE"}
+// worker that tests something of its own with tmux would reach the fleet's server,
+// and by the others an agent's session marks what it starts. A worker that is
+// spawned from one is a session of its own.
+var everywhere = []string{
+	"TMUX", "TMUX_PANE",
+	"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", "CLAUDE_PROJECT_DIR", "CLAUDE_ENV_FILE",
+	"CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_MESSAGING_TOKEN", "CLAUDE_EFFORT",
+	"CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "GEMINI_CLI", "OPENCODE", "OPENCODE_PID",
+}
 
-// WaitsFor reads from an agent's screen what dialog it waits at, "" if none is
-// known. Dialogs are never answered, only reported.
-func (b Brain) WaitsFor(screen string) string { return b.dialog(screen) }
-
-// Draft reads from an agent's screen what stands in its input, not yet sent.
-func (b Brain) Draft(screen string) string { return b.draft(screen) }
-
-// promptDraft is the text behind the last prompt sign of a screen.
-func promptDraft(screen string) string {
-	draft := ""
-	for line := range strings.Lines(screen) {
-		if rest, ok := strings.CutPrefix(strings.TrimLeft(line, " │"), "❯"); ok {
-			draft = strings.Trim(rest, " \u00a0│\n")
-		}
+// flag is a flag with its value, nothing for an empty one.
+func flag(name, value string) []string {
+	if value == "" {
+		return nil
 	}
-	return draft
+	return []string{name, value}
 }

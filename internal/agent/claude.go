@@ -5,50 +5,35 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
-
-	"fleet/roster"
 )
 
 // claude is Claude Code. It runs in the permission mode in which silence is a
 // no, so that a hook that fails to answer stops the write.
 func claude(name, model string) Brain {
 	return Brain{
-		Name: name, Program: "claude", Hooks: true,
-		args:   func(j Job) []string { return claudeArgs(j, model) },
-		set:    []string{"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=1000000"}, // or a queue would end with its ninth task
-		trust:  []string{"CLAUDE_CODE_SANDBOXED=1"},
-		unset:  claudeSession,
-		recall: claudeRecall,
-		dialog: claudeDialog,
-		draft:  claudeDraft,
+		Name: name, Program: "claude", Hooks: true, read: readClaude, screen: claudeScreen,
+		service: service{url: "ANTHROPIC_BASE_URL", key: "ANTHROPIC_AUTH_TOKEN"},
+		launch:  func(j Job) (Command, error) { return claudeCommand(j, model), nil },
+		recall:  claudeRecall,
 	}
 }
 
-// claudeSession are the variables by which a Claude Code session marks what it
-// starts. A worker that is spawned from one is a session of its own.
-var claudeSession = []string{
-	"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", "CLAUDE_PROJECT_DIR", "CLAUDE_ENV_FILE",
-	"CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_MESSAGING_TOKEN", "CLAUDE_EFFORT",
-}
-
-func claudeArgs(j Job, model string) []string {
-	args := []string{"--permission-mode", "dontAsk", "--settings", j.Settings}
-	if model = cmp.Or(j.Model, model); model != "" {
-		args = append(args, "--model", model)
-	}
-	if j.Mode == roster.Headless {
+func claudeCommand(j Job, model string) Command {
+	args := flag("--settings", j.Settings)
+	args = append([]string{"--permission-mode", "dontAsk"}, args...)
+	args = append(args, flag("--model", cmp.Or(j.Model, model))...)
+	args = append(args, flag("--effort", j.Effort)...)
+	if j.headless() {
 		args = append(args, headlessArgs(j.Limits)...)
 	} else {
 		args = append(args, "-n", j.Name)
 	}
-	if j.Session != "" {
-		args = append(args, "--resume", j.Session)
+	args = append(args, flag("--resume", j.Session)...)
+	c := Command{Args: args, Set: []string{"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=1000000"}} // or a queue would end with its ninth task
+	if j.Trust {
+		c.Set = append(c.Set, "CLAUDE_CODE_SANDBOXED=1")
 	}
-	if j.Prompt != "" {
-		args = append(args, j.Prompt)
-	}
-	return args
+	return c
 }
 
 // claudeRecall looks for the transcript of a session: one that never had a turn
@@ -80,9 +65,11 @@ func headlessArgs(l Limits) []string {
 	return args
 }
 
-// claudeDialog knows the dialogs that stand before a session's start, and those that come up in it.
-func claudeDialog(screen string) string {
-	for _, d := range []struct{ text, waitsFor string }{
+// claudeScreen has the dialogs that stand before a session's start, those that come up in it, and
+// what Claude Code itself suggests in the input box.
+var claudeScreen = screen{
+	sign: "❯",
+	dialogs: []dialog{
 		{"Yes, I trust this folder", "the trust dialog: is this folder trusted?"},
 		{"Detected a custom API key", "the API key dialog: may the key in the environment be used?"},
 		{"Settings Error", "the settings dialog: a settings file did not load"},
@@ -93,21 +80,6 @@ func claudeDialog(screen string) string {
 		{"Esc to cancel · Tab to amend", "a permission dialog"},
 		{"Enter to confirm · Esc to cancel", "a dialog"},
 		{"Stop and wait for limit to reset", "the usage-limit dialog: wait, or change the plan?"},
-	} {
-		if strings.Contains(screen, d.text) {
-			return d.waitsFor
-		}
-	}
-	return ""
-}
-
-// claudeDraft is what stands in the input box, except for what Claude Code itself suggests there.
-func claudeDraft(screen string) string {
-	draft := promptDraft(screen)
-	for _, hint := range []string{"Try \"", "Once fixed, resend your message", "Resend your message to try again"} {
-		if strings.HasPrefix(draft, hint) {
-			return ""
-		}
-	}
-	return draft
+	},
+	hints: []string{"Try \"", "Once fixed, resend your message", "Resend your message to try again"},
 }

@@ -14,30 +14,42 @@ import (
 // maxLine bounds a line of an agent's stream. What is longer is read past.
 const maxLine = 32 << 20
 
-// Session is what a headless session said, in the stream of JSON lines that
-// Claude Code writes (--output-format stream-json).
+// Session is what a headless session said, in the lines of JSON that its program writes.
 type Session struct {
 	ID     string          // as the session itself gives it
 	CWD    string          // where it works
 	Init   json.RawMessage // the frame with which it began: tools, model, permission mode
 	Result *Result         // the frame with which it ended; nil if there was none
+	last   string          // what it said last
+	open   []byte          // an envelope that has begun and not ended
+}
+
+// success is the Subtype of a result that is none of an error.
+const success = "success"
+
+// end notes how a session ended, in the words of Claude Code, with the tokens that it used.
+func (s *Session) end(r Result, input, output int64) {
+	r.Usage = map[string]usage{"": {Input: input, Output: output}}
+	s.Result = &r
 }
 
 // Result is the last frame of a session.
 type Result struct {
-	Subtype    string  `json:"subtype"`
-	IsError    bool    `json:"is_error"`
-	Text       string  `json:"result"`
-	SessionID  string  `json:"session_id"`
-	Cost       float64 `json:"total_cost_usd"`
-	DurationMS int64   `json:"duration_ms"`
-	Reason     string  `json:"terminal_reason"`
-	Usage      map[string]struct {
-		Input         int64 `json:"inputTokens"`
-		Output        int64 `json:"outputTokens"`
-		CacheRead     int64 `json:"cacheReadInputTokens"`
-		CacheCreation int64 `json:"cacheCreationInputTokens"`
-	} `json:"modelUsage"`
+	Subtype    string           `json:"subtype"`
+	IsError    bool             `json:"is_error"`
+	Text       string           `json:"result"`
+	SessionID  string           `json:"session_id"`
+	Cost       float64          `json:"total_cost_usd"`
+	DurationMS int64            `json:"duration_ms"`
+	Reason     string           `json:"terminal_reason"`
+	Usage      map[string]usage `json:"modelUsage"`
+}
+
+type usage struct {
+	Input         int64 `json:"inputTokens"`
+	Output        int64 `json:"outputTokens"`
+	CacheRead     int64 `json:"cacheReadInputTokens"`
+	CacheCreation int64 `json:"cacheCreationInputTokens"`
 }
 
 // frame is one line of the stream, the fields that matter here.
@@ -51,14 +63,14 @@ type frame struct {
 	} `json:"message"`
 }
 
-// ReadSession reads a stream to its end and tells line by line what the agent
+// ReadSession reads what a headless session says to its end and tells line by line what the agent
 // does. Lines that aren't frames are shown as they are: a program that fails says why in plain words.
-func ReadSession(r io.Reader, show func(line string)) (Session, error) {
+func (b Brain) ReadSession(r io.Reader, show func(line string)) (Session, error) {
 	var s Session
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for {
 		line, err := readLine(lines)
-		s.take(line, show)
+		b.read(&s, line, show)
 		if errors.Is(err, io.EOF) {
 			return s, nil
 		}
@@ -85,12 +97,17 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-func (s *Session) take(line []byte, show func(string)) {
+func showPlain(line []byte, show func(string)) {
+	if text := strings.TrimRight(string(line), "\r\n"); text != "" {
+		show(text)
+	}
+}
+
+// readClaude takes a line of what Claude Code writes (--output-format stream-json).
+func readClaude(s *Session, line []byte, show func(string)) {
 	var f frame
 	if json.Unmarshal(line, &f) != nil || f.Type == "" {
-		if text := strings.TrimRight(string(line), "\r\n"); text != "" {
-			show(text)
-		}
+		showPlain(line, show)
 		return
 	}
 	switch {
@@ -135,7 +152,7 @@ func blocks(content json.RawMessage) []string {
 
 // target is what a tool call is about.
 func target(input map[string]any) string {
-	for _, key := range []string{"file_path", "notebook_path", "path", "command", "pattern"} {
+	for _, key := range []string{"file_path", "filePath", "notebook_path", "path", "command", "pattern"} {
 		if v, ok := input[key].(string); ok {
 			return roster.Title(v)
 		}
@@ -162,7 +179,7 @@ func (s Session) Outcome(exit int, timedOut bool) roster.Outcome {
 		o.Kind, o.Reason = roster.ErrInfra, fmt.Sprintf("it ended with code %d and without a result", exit)
 	case r.Subtype == "error_max_turns" || strings.HasPrefix(r.Subtype, "error_max_budget"):
 		o.Kind, o.Reason = roster.ErrBudget, "it reached its limit: "+r.Subtype
-	case r.IsError || exit != 0 || r.Subtype != "success":
+	case r.IsError || exit != 0 || r.Subtype != success:
 		o.Kind, o.Reason = roster.ErrAgent, r.failure(exit)
 	default:
 		o.OK = true
@@ -174,7 +191,7 @@ func (s Session) Outcome(exit int, timedOut bool) roster.Outcome {
 func (r *Result) failure(exit int) string {
 	var parts []string
 	for _, name := range []string{r.Subtype, r.Reason} {
-		if name != "" && name != "success" && name != "completed" {
+		if name != "" && name != success && name != "completed" {
 			parts = append(parts, name)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 func read(t *testing.T, stream string) (s Session, shown []string) {
 	t.Helper()
-	s, err := ReadSession(strings.NewReader(stream), func(line string) { shown = append(shown, line) })
+	s, err := claude("claude", "").ReadSession(strings.NewReader(stream), func(line string) { shown = append(shown, line) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestReadSession(t *testing.T) {
 	if diff := cmp.Diff([]string{"warning: no disk", "● I begin", "● Write(a.go)"}, shown); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := ReadSession(io.MultiReader(strings.NewReader(opening), broken{}), func(string) {}); !errors.Is(err, io.ErrClosedPipe) {
+	if _, err := claude("claude", "").ReadSession(io.MultiReader(strings.NewReader(opening), broken{}), func(string) {}); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("a stream that breaks: %v", err)
 	}
 }
@@ -50,11 +50,11 @@ func TestReadSessionOfHugeLines(t *testing.T) {
 		return io.MultiReader(strings.NewReader(opening+`{"type":"result","result":"`), io.LimitReader(endless{}, 50<<20), strings.NewReader("\"}\n"+rest))
 	}
 	var shown []string
-	s, err := ReadSession(huge(`{"type":"result","subtype":"success","result":"small"}`), func(line string) { shown = append(shown, line) })
+	s, err := claude("claude", "").ReadSession(huge(`{"type":"result","subtype":"success","result":"small"}`), func(line string) { shown = append(shown, line) })
 	if err != nil || s.Result == nil || s.Result.Text != "small" || len(shown) > 0 {
 		t.Errorf("session %v, %v, shown %d lines", s.Result, err, len(shown))
 	}
-	if s, err := ReadSession(huge(""), func(string) {}); err != nil || s.Outcome(0, false).Kind != roster.ErrInfra {
+	if s, err := claude("claude", "").ReadSession(huge(""), func(string) {}); err != nil || s.Outcome(0, false).Kind != roster.ErrInfra {
 		t.Errorf("a result that is too large: %v, %v", s.Result, err)
 	}
 }
@@ -115,10 +115,12 @@ func TestOutcome(t *testing.T) {
 
 // CFN-73: what marks the session of a master doesn't reach its workers.
 func TestWorkerIsASessionOfItsOwn(t *testing.T) {
+	t.Setenv("GLM_API_KEY", "k")
+	t.Setenv("FLEET_WORKER_CONFIG_DIR", t.TempDir())
 	for _, b := range Brains() {
-		unset := b.Command("/fleet", Job{}).Unset
-		if !slices.Contains(unset, "TMUX") || b.Program == "claude" != slices.Contains(unset, "CLAUDECODE") {
-			t.Errorf("%s starts without %v", b.Name, unset)
+		c, err := b.Command(t.Context(), "/fleet", Job{})
+		if err != nil || !slices.Contains(c.Unset, "TMUX") || !slices.Contains(c.Unset, "CLAUDECODE") {
+			t.Errorf("%s starts without %v: %v", b.Name, c.Unset, err)
 		}
 	}
 }
@@ -136,7 +138,10 @@ func TestClaudeCommand(t *testing.T) {
 		"--tools", "Read,Write,Edit,MultiEdit,NotebookEdit,Glob,Grep", "--setting-sources", "", "--strict-mcp-config",
 		"--max-turns", "40", "--max-budget-usd", "0.5", "read x",
 	}
-	c := b.Command("/fleet", job)
+	c, err := b.Command(t.Context(), "/fleet", job)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if diff := cmp.Diff(want, c.Args); diff != "" {
 		t.Error(diff)
 	}
@@ -144,7 +149,10 @@ func TestClaudeCommand(t *testing.T) {
 		t.Error(diff)
 	}
 	job.Limits = Limits{Model: "other"}
-	if got := strings.Join(b.Command("/fleet", job).Args, " "); strings.Contains(got, "--tools") || strings.Contains(got, "--max") || !strings.Contains(got, "--model other") {
+	if c, err = b.Command(t.Context(), "/fleet", job); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(c.Args, " "); strings.Contains(got, "--tools") || strings.Contains(got, "--max") || !strings.Contains(got, "--model other") {
 		t.Errorf("unsealed and without limits: %s", got)
 	}
 }

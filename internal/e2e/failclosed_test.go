@@ -70,9 +70,10 @@ func (w *world) runAgent(ws string) {
 	check(w.t, err)
 	brain, err := agent.Find("claude")
 	check(w.t, err)
-	c := brain.Command(w.exe, agent.Job{
+	c, err := brain.Command(w.t.Context(), w.exe, agent.Job{
 		Name: ws, Mode: roster.Headless, Settings: w.dir.HookSettings(ws), Prompt: "read " + w.dir.Brief(ws) + " and start",
 	})
+	check(w.t, err)
 	program, err := exec.LookPath(claudeBin)
 	check(w.t, err)
 	out, code := w.run([]string{"FLEET_RUN_DIR=" + w.dir.Path, "FLEET_WS=" + ws, "FLEET_EPOCH=" + itoa(row.Epoch)}, program, c.Args[1:]...)

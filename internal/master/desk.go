@@ -78,7 +78,7 @@ func (d *desk) Next(ctx context.Context) (t runner.Task, err error) {
 		case err == nil && a.ID != "":
 			err = d.persist(ctx, func(s *roster.State) error { return s.StartTask(d.w.ID, d.w.Epoch, a.ID, a.Attempt, d.o.Timeout) })
 			if err == nil {
-				if t, err = d.task(a.given); err == nil {
+				if t, err = d.task(ctx, a.given); err == nil {
 					err = errSeen
 				}
 			}
@@ -115,17 +115,18 @@ func (d *desk) nothingLeft(ctx context.Context) error {
 }
 
 // task is the program of an assignment.
-func (d *desk) task(g given) (t runner.Task, err error) {
+func (d *desk) task(ctx context.Context, g given) (t runner.Task, err error) {
 	if d.after, err = d.f.Dir.LastEvent(); err != nil {
 		return t, err
 	}
-	script := d.f.Dir.Script(g.ID)
-	c := d.brain.Command(d.f.Exe, agent.Job{
-		Mode: roster.Headless, Settings: d.f.Dir.HookSettings(d.w.ID), Prompt: d.f.Dir.Prompt(g.ID),
-		Trust: d.o.Trust, Script: script, Attempt: g.Attempt, Limits: d.o.Limits,
-	})
+	j := d.f.job(d.w, d.o)
+	j.Prompt, j.Script, j.Attempt = d.f.Dir.Prompt(g.ID), d.f.Dir.Script(g.ID), g.Attempt
+	c, err := d.brain.Command(ctx, d.f.Exe, j)
+	if err != nil {
+		return t, err
+	}
 	return runner.Task{
-		ID: g.ID, Attempt: g.Attempt, Args: c.Args, Env: d.f.workerEnv(d.w, c), Dir: d.f.Dir.Tree(d.w),
+		ID: g.ID, Attempt: g.Attempt, Brain: d.brain, Args: c.Args, Env: d.f.workerEnv(d.w, c), Dir: d.f.Dir.Tree(d.w),
 	}, nil
 }
 

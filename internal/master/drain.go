@@ -19,6 +19,7 @@ type DrainOptions struct {
 	Runners int    // headless workers for the tasks that are pinned to nobody
 	Brain   string // of those
 	Limits  agent.Limits
+	Ungated bool              // see PaneOptions
 	Said    func(line string) // is told what the run does about its workers
 }
 
@@ -152,7 +153,7 @@ func (d *drain) man(ctx context.Context, n Need) error {
 		if d.deaths > deathsPerRunner*max(1, d.Runners) {
 			return d.givesUp(ctx)
 		}
-		o := SpawnOptions{Headless: true, PaneOptions: PaneOptions{Serve: true, Limits: d.Limits}}
+		o := SpawnOptions{Headless: true, PaneOptions: PaneOptions{Serve: true, Ungated: d.Ungated, Limits: d.Limits}}
 		d.started[id] = true
 		l, err := d.Spawn(ctx, id, o)
 		if errors.Is(err, tmux.ErrNoAnswer) { // the next look tries again, as for one that has died

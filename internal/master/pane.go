@@ -30,6 +30,8 @@ type PaneOptions struct {
 	Serve bool // headless: stay for whatever task comes, not for the workstream's own alone
 	// Session is the conversation of an earlier worker that the agent goes on with; empty is a new one.
 	Session string
+	// Ungated starts an agent that no hooks gate, in the checkout of the others too.
+	Ungated bool
 	goOn    bool // where an earlier worker stopped, by its handoff
 }
 
@@ -58,6 +60,9 @@ func (f *Fleet) runWorker(ctx context.Context, ws string, epoch int, o PaneOptio
 	if err != nil {
 		return 0, err
 	}
+	if o.Ungated {
+		brain = brain.WithoutHooks()
+	}
 	var exit roster.Exit
 	if w.Mode == roster.Headless {
 		exit, err = f.runTasks(ctx, brain, &w, o)
@@ -83,7 +88,8 @@ func (f *Fleet) runScreen(ctx context.Context, b agent.Brain, w *roster.Workstre
 	if err != nil {
 		return roster.Exit{}, err
 	}
-	j := agent.Job{Name: f.Dir.Slug() + "-" + w.Name, Trust: o.Trust, Session: o.Session, Script: f.Dir.Script(w.ID), Limits: o.Limits}
+	j := f.job(w, o)
+	j.Session, j.Script = o.Session, f.Dir.Script(w.ID)
 	if first.ID != "" {
 		j.Prompt = f.Dir.Prompt(first.ID)
 	}
@@ -93,11 +99,21 @@ func (f *Fleet) runScreen(ctx context.Context, b agent.Brain, w *roster.Workstre
 	return f.runAgent(ctx, b, w, j, func(ctx context.Context) error { return f.deliver(ctx, w, first) })
 }
 
+// job is what a worker's agent needs to know, whatever it is to do.
+func (f *Fleet) job(w *roster.Workstream, o PaneOptions) agent.Job {
+	return agent.Job{
+		Name: f.Dir.Slug() + "-" + w.Name, Mode: w.Mode, Settings: f.Dir.HookSettings(w.ID),
+		Root: f.Dir.Root, RunDir: f.Dir.Path, Trust: o.Trust, Limits: o.Limits,
+	}
+}
+
 // runAgent starts the agent and waits for its end. What runs beside it, if
 // anything does, ends with it, and an error there ends the agent.
 func (f *Fleet) runAgent(ctx context.Context, b agent.Brain, w *roster.Workstream, j agent.Job, beside func(context.Context) error) (roster.Exit, error) {
-	j.Mode, j.Settings = w.Mode, f.Dir.HookSettings(w.ID)
-	c := b.Command(f.Exe, j)
+	c, err := b.Command(ctx, f.Exe, j)
+	if err != nil {
+		return roster.Exit{}, err
+	}
 	cmd := exec.Command(c.Args[0], c.Args[1:]...)
 	cmd.Dir = f.Dir.Tree(w)
 	cmd.Env = f.workerEnv(w, c)
@@ -110,7 +126,6 @@ func (f *Fleet) runAgent(ctx context.Context, b agent.Brain, w *roster.Workstrea
 	if err := cmd.Start(); err != nil {
 		return roster.Exit{}, fmt.Errorf("start %s: %w", b.Name, err)
 	}
-	var err error
 	if !b.Hooks {
 		err = f.Dir.Update(ctx, func(s *roster.State) error { return s.SessionUp(w.ID, w.Epoch, "", "pane") })
 	}

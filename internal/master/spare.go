@@ -109,7 +109,9 @@ func (f *Fleet) standBy(ctx context.Context, ws string, k int, trust bool, after
 		})
 	}
 	name := fmt.Sprintf("%s-%s-spare%d", f.Dir.Slug(), w.Name, k)
-	exit, err := f.runAgent(ctx, brain, &w, agent.Job{Name: name, Trust: trust}, listen)
+	j := f.job(&w, PaneOptions{Trust: trust})
+	j.Name = name
+	exit, err := f.runAgent(ctx, brain, &w, j, listen)
 	select {
 	case epoch = <-called:
 	default:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -66,10 +67,15 @@ func (f *Fleet) Plan(ctx context.Context, ws string, o SpawnOptions) (Plan, erro
 	if p.Brain, err = agent.Find(name); err != nil {
 		return p, err
 	}
-	if err := p.Brain.Installed(); err != nil {
+	if err := p.Brain.Ready(ctx); err != nil {
+		return p, err
+	}
+	if err := f.planGate(ctx, &p); err != nil {
 		return p, err
 	}
 	switch {
+	case o.Headless && !p.Brain.Headless():
+		return p, roster.Usagef("--headless: %s takes no tasks by itself", p.Brain.Name)
 	case o.Headless:
 		p.Mode = roster.Headless
 		p.Limits = f.limits(p.Limits)
@@ -82,6 +88,22 @@ func (f *Fleet) Plan(ctx context.Context, ws string, o SpawnOptions) (Plan, erro
 		p.Session = row.SessionID
 	}
 	return p, f.planTree(ctx, &p)
+}
+
+// planGate sees to it that an agent whose writes nothing checks is kept apart from the
+// others by a worktree, unless the user says that it needn't be. A shell is a person's.
+func (f *Fleet) planGate(ctx context.Context, p *Plan) error {
+	why := p.Brain.Ungated(ctx)
+	if why == "" || !p.Brain.Headless() {
+		p.Ungated = false
+		return nil
+	}
+	if !f.Dir.Config.Worktree && !p.Ungated {
+		return roster.Refusef("%s: nothing would keep %s off files that others hold", why, p.WS.ID).
+			Hinted("FLEET_WORKTREE=on in fleet.env gives it a worktree of its own; --ungated starts it here all the same")
+	}
+	p.Brain, p.Ungated = p.Brain.WithoutHooks(), true
+	return nil
 }
 
 // limits fills in what the run's settings say of headless sessions.
@@ -151,6 +173,11 @@ func (f *Fleet) launch(ctx context.Context, p Plan) (Launched, error) {
 	if err := f.Dir.Write(p.Settings, text); err != nil {
 		return l, err
 	}
+	for name, text := range p.Brain.Files {
+		if err := f.Dir.Write(filepath.Join(filepath.Dir(p.Settings), name), []byte(text)); err != nil {
+			return l, err
+		}
+	}
 	if l.After, err = f.Dir.LastEvent(); err != nil {
 		return l, err
 	}
@@ -169,9 +196,12 @@ func (f *Fleet) PaneArgs(l Launched) []string {
 	if l.Session != "" {
 		args = append(args, "--session", l.Session)
 	}
+	if l.Ungated {
+		args = append(args, "--ungated")
+	}
 	if l.Mode == roster.Headless {
 		args = append(args, "--task-timeout", l.Timeout.String(), "--max-turns", strconv.Itoa(l.MaxTurns),
-			"--task-budget-usd", strconv.FormatFloat(l.BudgetUSD, 'f', -1, 64), "--model", l.Model,
+			"--task-budget-usd", strconv.FormatFloat(l.BudgetUSD, 'f', -1, 64), "--model", l.Model, "--effort", l.Effort,
 			"--sealed="+strconv.FormatBool(l.Sealed), "--serve="+strconv.FormatBool(l.Serve))
 	}
 	return f.command(args...)

@@ -22,6 +22,7 @@ import (
 type Task struct {
 	ID      string
 	Attempt int
+	Brain   agent.Brain // that knows how to read what the program says
 	Args    []string
 	Env     []string
 	Dir     string
@@ -126,7 +127,7 @@ func (r *Runner) run(ctx context.Context, t Task) (s agent.Session, exit int, er
 	read := make(chan error, 1)
 	go func() {
 		var readErr error
-		s, readErr = agent.ReadSession(pr, func(line string) { fmt.Fprintln(r.Out, line) })
+		s, readErr = t.Brain.ReadSession(pr, func(line string) { fmt.Fprintln(r.Out, line) })
 		_ = pr.CloseWithError(readErr)
 		read <- readErr
 	}()

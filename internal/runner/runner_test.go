@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"fleet/internal/agent"
 	"fleet/roster"
 )
 
@@ -24,7 +25,7 @@ func (c *counter) Next(context.Context) (Task, error) {
 	}
 	line := c.lines[0]
 	c.lines = c.lines[1:]
-	return Task{ID: "T1", Attempt: 1, Args: []string{"/bin/sh", "-c", line}, Dir: "/"}, nil
+	return Task{ID: "T1", Attempt: 1, Brain: claude(), Args: []string{"/bin/sh", "-c", line}, Dir: "/"}, nil
 }
 
 func (c *counter) Hold(ctx context.Context, _ Task) (context.Context, context.CancelFunc) {
@@ -38,6 +39,15 @@ func (c *counter) Hold(ctx context.Context, _ Task) (context.Context, context.Ca
 func (c *counter) Complete(_ context.Context, _ Task, r Report) (string, error) {
 	c.reports = append(c.reports, r)
 	return "noted", nil
+}
+
+func claude() agent.Brain {
+	for _, b := range agent.Brains() {
+		if b.Name == "claude" {
+			return b
+		}
+	}
+	return agent.Brain{}
 }
 
 func run(t *testing.T, c *counter, timeout time.Duration) (out, errOut string) {

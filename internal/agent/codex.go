@@ -1,0 +1,177 @@
+package agent
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"fleet/roster"
+)
+
+// codex is OpenAI's Codex. Its hooks can deny, but one that fails to answer lets the call through, so the
+// sandbox stands behind them: it can write its checkout, what fleet itself writes, and a directory for
+// temporary files. It has no bounds of turns or costs; its time is bounded. Its account, and the service that it
+// uses, are in the user's configuration, so a sealed worker has that, too, and it reads files by its shell.
+func codex() Brain {
+	return Brain{
+		Name: "codex", Program: "codex", Hooks: true, Since: "0.171.0", read: readCodex, launch: codexCommand,
+		service: service{key: "FLEET_CODEX_KEY", args: codexService},
+		screen: screen{
+			sign: "›",
+			dialogs: []dialog{
+				{"Trust this folder?", "the trust dialog: is this folder trusted?"},
+				{"Hooks need review", "the hooks dialog: may these hooks run?"},
+				{"Try new model", "the dialog of a new model"},
+				{"Update available!", "the update dialog"},
+				{"Sign in with ChatGPT", "the login"},
+				{"Press enter to confirm or esc to", "a dialog"},
+			},
+		},
+	}
+}
+
+func codexCommand(j Job) (Command, error) {
+	var args []string
+	set := func(key string, value any) { args = append(args, "-c", fmt.Sprintf("%s=%s", key, toml(value))) }
+	if j.headless() {
+		args = append(args, "exec", "--json", "--color", "never")
+	} else {
+		args = append(args, "--no-daemon", "--ask-for-approval", "never")
+	}
+	args = append(args, "--sandbox", "workspace-write")
+	set("sandbox_workspace_write.exclude_slash_tmp", true) // other checkouts may be there
+	set("check_for_update_on_startup", false)
+	if j.RunDir != "" {
+		args = append(args, "--add-dir", j.RunDir)
+	}
+	if j.Trust {
+		set("projects", map[string]any{j.Root: map[string]any{"trust_level": "trusted"}})
+	}
+	args = append(args, flag("--model", j.Model)...)
+	if j.Effort != "" {
+		set("model_reasoning_effort", j.Effort)
+	}
+	c, err := scratch(j.Name)
+	if j.Settings == "" || err != nil {
+		c.Args = args
+		return c, err
+	}
+	hooks, err := readHooks(j.Settings)
+	for _, event := range codexEvents {
+		set("hooks."+event, hooks[event])
+	}
+	// Without it, hooks that nobody has looked at in its own screen are skipped, in silence.
+	args = append(args, "--dangerously-bypass-hook-trust")
+	c.Args = args
+	return c, err
+}
+
+// scratch makes a directory for what a sandboxed worker has to write outside of its checkout.
+func scratch(name string) (Command, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return Command{}, err
+	}
+	dir := filepath.Join(cache, "fleet", name)
+	return Command{Set: []string{"TMPDIR=" + dir, "TMP=" + dir, "TEMP=" + dir, "UV_CACHE_DIR=" + dir}}, os.MkdirAll(dir, 0o700)
+}
+
+// codexEvents are those of fleet's hooks that it has. It has none for an error that ends a turn.
+var codexEvents = []string{"PreToolUse", "PostToolUse", "SessionStart", "UserPromptSubmit", "Stop", "PreCompact"}
+
+// codexService lets it use a service of the user's.
+func codexService(url string) []string {
+	provider := map[string]any{"name": "fleet", "base_url": url, "wire_api": "responses", "env_key": "FLEET_CODEX_KEY"}
+	return []string{"-c", "model_provider=" + toml("fleet"), "-c", "model_providers.fleet=" + toml(provider)}
+}
+
+// readHooks takes the hooks out of a settings file. Codex has no flag for a file of hooks, but one for each setting.
+func readHooks(path string) (hooks map[string]any, err error) {
+	var doc struct {
+		Hooks map[string]any `json:"hooks"`
+	}
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, &doc)
+	}
+	return doc.Hooks, err
+}
+
+// toml writes a value, as JSON knows them, in the form of TOML. The strings and numbers of both are the same.
+func toml(value any) string {
+	switch v := value.(type) {
+	case map[string]any:
+		var fields []string
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			fields = append(fields, toml(k)+"="+toml(v[k]))
+		}
+		return "{" + strings.Join(fields, ",") + "}"
+	case []any:
+		items := make([]string, len(v))
+		for i := range v {
+			items[i] = toml(v[i])
+		}
+		return "[" + strings.Join(items, ",") + "]"
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // strings, numbers and booleans always marshal
+	}
+	return string(text)
+}
+
+// readCodex takes a line of "codex exec --json". The last message of the agent is its result.
+func readCodex(s *Session, line []byte, show func(string)) {
+	var e struct {
+		Type   string `json:"type"`
+		Thread string `json:"thread_id"`
+		Item   struct {
+			Type    string `json:"type"`
+			Text    string `json:"text"`
+			Message string `json:"message"`
+			Command string `json:"command"`
+			Exit    *int   `json:"exit_code"`
+			Status  string `json:"status"`
+			Changes []struct{ Path, Kind string }
+		} `json:"item"`
+		Usage struct {
+			Input  int64 `json:"input_tokens"` // cached ones included
+			Output int64 `json:"output_tokens"`
+		} `json:"usage"`
+		Message string `json:"message"`
+		Error   struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(line, &e) != nil || e.Type == "" {
+		showPlain(line, show)
+		return
+	}
+	switch e.Type {
+	case "thread.started":
+		s.ID, s.Init = e.Thread, append(json.RawMessage(nil), line...)
+	case "item.completed":
+		switch e.Item.Type {
+		case "agent_message":
+			s.last = e.Item.Text
+			show("● " + e.Item.Text)
+		case "command_execution":
+			show("● Bash(" + roster.Title(e.Item.Command) + ")")
+		case "file_change":
+			for _, c := range e.Item.Changes {
+				show(fmt.Sprintf("● %s(%s) %s", c.Kind, c.Path, e.Item.Status))
+			}
+		case "error": // a warning: the turn goes on
+			show("! " + e.Item.Message)
+		}
+	case "turn.completed":
+		s.end(Result{Subtype: success, Text: s.last}, e.Usage.Input, e.Usage.Output)
+	case "error", "turn.failed":
+		s.end(Result{IsError: true, Text: cmp.Or(e.Error.Message, e.Message)}, 0, 0)
+	}
+}

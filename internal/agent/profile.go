@@ -1,0 +1,176 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/google/renameio/v2"
+
+	"fleet/internal/proc"
+	"fleet/roster"
+)
+
+// Profile is a brain of the user's own: a built-in one with another model, service or
+// account. It names its key and never holds it.
+type Profile struct {
+	Name    string            `json:"name"`
+	Base    string            `json:"base"`
+	Model   string            `json:"model,omitempty"`
+	Effort  string            `json:"effort,omitempty"`
+	BaseURL string            `json:"base_url,omitempty"`
+	Env     map[string]string `json:"env,omitempty"`
+	Args    []string          `json:"args,omitempty"`
+	KeyEnv  string            `json:"key_env,omitempty"`     // the variable that has the key
+	KeyCmd  string            `json:"key_command,omitempty"` // a shell command that prints it
+	Default bool              `json:"default,omitempty"`     // for workstreams of a new run
+}
+
+// service is how an agent is told which service to use.
+type service struct {
+	url  string                    // the variable of its address
+	args func(url string) []string // or the arguments
+	key  string                    // the variable from which the agent takes its key
+	keys []string                  // those of the user's that are tried, the first first, where it can't do without
+}
+
+var profileName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,40}$`)
+
+// secretName is what the names of variables look like whose values nobody should write down.
+var secretName = regexp.MustCompile(`(?i)(KEY|TOKEN|SECRET|PASSWORD)$`)
+
+// Check says what is wrong with a profile.
+func (p Profile) Check() error {
+	i := slices.IndexFunc(Brains(), func(b Brain) bool { return b.Name == p.Base })
+	switch {
+	case !profileName.MatchString(p.Name):
+		return roster.Dataf("profile name %q: want small letters, digits, and . _ -", p.Name)
+	case slices.ContainsFunc(Brains(), func(b Brain) bool { return b.Name == p.Name }):
+		return roster.Dataf("%s is a brain that fleet has itself", p.Name)
+	case i < 0:
+		return roster.Dataf("--base %q: no built-in brain has this name", p.Base)
+	case p.KeyEnv != "" && p.KeyCmd != "":
+		return roster.Usagef("a key has one source: --key-env or --key-command")
+	}
+	s := Brains()[i].service
+	if p.BaseURL != "" && s.url == "" && s.args == nil {
+		return roster.Dataf("fleet knows no way to tell %s an address", p.Base).Hinted("its own configuration, or --env, may have one")
+	}
+	if (p.KeyEnv != "" || p.KeyCmd != "") && s.key == "" {
+		return roster.Dataf("fleet knows no way to give %s a key", p.Base)
+	}
+	for name := range p.Env {
+		if secretName.MatchString(name) {
+			return roster.Refusef("%s looks like a secret, which is not kept here", name).Hinted("name where it is: --key-env VARIABLE, or --key-command 'a command that prints it'")
+		}
+	}
+	return nil
+}
+
+// apply adds what a profile asks for, and the key of its service, to a command.
+func (p Profile) apply(ctx context.Context, s service, c *Command) error {
+	c.Args = append(c.Args, p.Args...)
+	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
+		c.Set = append(c.Set, name+"="+p.Env[name])
+	}
+	if p.BaseURL != "" && s.url != "" {
+		c.Set = append(c.Set, s.url+"="+p.BaseURL)
+	}
+	if p.BaseURL != "" && s.args != nil {
+		c.Args = append(c.Args, s.args(p.BaseURL)...)
+	}
+	key, err := p.secret(ctx, s)
+	if key != "" {
+		c.Set = append(c.Set, s.key+"="+key)
+	}
+	return err
+}
+
+// secret is the key of the service, from where the profile says that it is.
+func (p Profile) secret(ctx context.Context, s service) (string, error) {
+	if p.KeyCmd != "" {
+		out, err := proc.Run(ctx, proc.Cmd{Args: []string{"/bin/sh", "-c", p.KeyCmd}})
+		if key := strings.TrimSpace(string(out)); err == nil && key != "" {
+			return key, nil
+		}
+		return "", &NoKeyError{Of: p.Name, From: "its key command prints one"} // not what it said, which may be the key
+	}
+	names := s.keys
+	if p.KeyEnv != "" {
+		names = []string{p.KeyEnv}
+	}
+	for _, name := range names {
+		if key := os.Getenv(name); key != "" {
+			return key, nil
+		}
+	}
+	if len(names) > 0 {
+		return "", &NoKeyError{Of: p.Name, From: "the environment has " + strings.Join(names, " or ")}
+	}
+	return "", nil
+}
+
+// NoKeyError says that the key of a service is not where it should be.
+type NoKeyError struct{ Of, From string }
+
+func (e *NoKeyError) Error() string {
+	return strings.TrimSpace(fmt.Sprintf("no key %s: wanted that %s", e.Of, e.From))
+}
+
+// profilesFile is in the user's configuration dir, since accounts are the user's and no run's.
+func profilesFile() (string, error) {
+	dir, err := os.UserConfigDir()
+	return filepath.Join(dir, "fleet", "models.json"), err
+}
+
+// Profiles lists the profiles of the user's own.
+func Profiles() ([]Profile, error) {
+	path, err := profilesFile()
+	if err != nil {
+		return nil, nil //nolint:nilerr // an environment without a home has no profiles
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var profiles []Profile
+	if err == nil && json.Unmarshal(text, &profiles) != nil {
+		err = roster.Dataf("%s: not the list of profiles that fleet model writes", path)
+	}
+	return profiles, err
+}
+
+// SaveProfiles keeps the profiles, for the user's own eyes.
+func SaveProfiles(profiles []Profile) error {
+	path, err := profilesFile()
+	if err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(profiles, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return renameio.WriteFile(path, append(text, '\n'), 0o600)
+}
+
+// DefaultBrain is the brain of workstreams of a new run, "" if the user has chosen none.
+func DefaultBrain() (string, error) {
+	profiles, err := Profiles()
+	for _, p := range profiles {
+		if p.Default {
+			return p.Name, err
+		}
+	}
+	return "", err
+}
