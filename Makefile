@@ -45,8 +45,8 @@ $(LINT):
 
 check: lint build race ## lint, build, tests with the race detector
 
-e2e: deps build ## real Claude Code, offline against a scripted API
-	@FLEET_E2E_CLAUDE="$$(./.ci/claude "$(CACHE)")" $(GO) test -tags e2e -count=1 ./internal/e2e ./internal/scriptapi
+e2e: deps build ## real Claude Code, Codex and opencode, offline against a scripted API
+	@FLEET_E2E_CLAUDE="$$(./.ci/agent "$(CACHE)" claude)" FLEET_E2E_CODEX="$$(./.ci/agent "$(CACHE)" codex)" $(GO) test -tags e2e -count=1 ./internal/e2e ./internal/scriptapi
 
 bench: build ## ratios, measured in one run
 	@$(GO) test -c -o bin/bench.test ./internal/bench

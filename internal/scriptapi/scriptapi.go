@@ -1,5 +1,5 @@
-// Package scriptapi is an Anthropic Messages API on loopback whose answers are
-// written in advance, so that a real agent can be driven offline. Many agents
+// Package scriptapi is a Messages API, Anthropic's, and a Responses API, OpenAI's, on
+// loopback. Their answers are written in advance, so that a real agent can be driven offline. Many agents
 // may talk to one server: each conversation is recognised by its key, a piece of
 // text that its user said, and takes its turns from the queue of that key.
 package scriptapi

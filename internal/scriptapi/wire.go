@@ -91,6 +91,8 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
 	case path == "/v1/messages/count_tokens":
 		writeJSON(w, http.StatusOK, object{"input_tokens": 100})
+	case path == "/v1/responses" && err == nil:
+		s.respond(w, r, data)
 	case path != "/v1/messages":
 		http.NotFound(w, r) // a probe takes any answer
 	case err != nil || json.Unmarshal(data, &m) != nil:
@@ -113,17 +115,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 
 // answer sends the turn, as a stream if the client wants one.
 func (t Turn) answer(w http.ResponseWriter, r *http.Request, m *message) {
-	if t.Gate != nil {
-		select {
-		case <-t.Gate:
-		case <-r.Context().Done():
-			return
-		}
-	}
-	if t.Status != 0 {
-		maps.Copy(w.Header(), t.Header)
-		failure := object{"type": cmp.Or(t.ErrorType, "api_error"), "message": t.Text}
-		writeJSON(w, t.Status, object{"type": "error", "error": failure})
+	if t.fails(w, r) {
 		return
 	}
 	id := rand.Text() // no two answers share one, even of two servers
@@ -138,6 +130,23 @@ func (t Turn) answer(w http.ResponseWriter, r *http.Request, m *message) {
 		return
 	}
 	stream(w, whole, blocks, stop)
+}
+
+// fails waits for the gate of the turn, and reports whether that is all that there is to answer: an error, or nothing.
+func (t Turn) fails(w http.ResponseWriter, r *http.Request) bool {
+	if t.Gate != nil {
+		select {
+		case <-t.Gate:
+		case <-r.Context().Done():
+			return true
+		}
+	}
+	if t.Status != 0 {
+		maps.Copy(w.Header(), t.Header)
+		failure := object{"type": cmp.Or(t.ErrorType, "api_error"), "message": t.Text}
+		writeJSON(w, t.Status, object{"type": "error", "error": failure})
+	}
+	return t.Status != 0
 }
 
 // blocks is the content of the turn, and the reason why it stops there.
