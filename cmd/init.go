@@ -36,7 +36,7 @@ git ignores it. The settings of the run are in its fleet.env.`,
 	c.Flags().StringVar(&o.worktree, "worktree", "off", "off: workers share the checkout; on: each gets a worktree")
 	c.Flags().Lookup("worktree").NoOptDefVal = "on"
 	c.Flags().StringVar(&o.db, "db", "none", "where fleet db makes scratch databases: none, docker or local")
-	c.Flags().StringVar(&o.brain, "brain", "claude", "the agent of workstreams that name none")
+	c.Flags().StringVar(&o.brain, "brain", agent.DefaultBrain(), "the agent of workstreams that name none")
 	return c
 }
 

@@ -94,7 +94,7 @@ planning/fleet-<slug>/.`,
 		newCommit(a), newLand(a), newRevert(a), newCheckMain(a), newGC(a),
 		newStatus(a), newLs(a), newLeases(a), newConflicts(a), newEvents(a), newWatch(a), newState(a),
 		newMigrateNext(a), newDB(a), newDBClean(a),
-		newHooks(a), newHook(a), newPane(a), newReap(a), newPlay(a),
+		newModel(a), newHooks(a), newHook(a), newPane(a), newReap(a), newPlay(a),
 		newVersion(a), newExitCodes(),
 	)
 	root.SetHelpCommandGroupID("")

@@ -77,6 +77,15 @@ type Command struct {
 	mute bool // it takes no prompt as an argument
 }
 
+// Environ is an environment as the command gets it.
+func (c Command) Environ(env []string) []string {
+	kept := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.Contains(c.Unset, name)
+	})
+	return append(kept, c.Set...) // of two values of one name the last counts
+}
+
 // Find returns the brain of a name: one of the user's own profiles, or a built-in one.
 func Find(name string) (Brain, error) {
 	profiles, err := Profiles()
@@ -143,8 +152,10 @@ func (b Brain) Ready(ctx context.Context) error {
 	if err := b.Installed(); err != nil {
 		return err
 	}
-	_, err := b.profile.secret(ctx, b.service)
-	return err
+	if _, err := b.profile.secret(ctx, b.service); err != nil {
+		return fmt.Errorf("%s: %w", b.Name, err)
+	}
+	return nil
 }
 
 var versionPattern = regexp.MustCompile(`\d+\.\d+\.\d+`)

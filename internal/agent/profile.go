@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/google/renameio/v2"
 
@@ -57,8 +57,6 @@ func (p Profile) Check() error {
 		return roster.Dataf("%s is a brain that fleet has itself", p.Name)
 	case i < 0:
 		return roster.Dataf("--base %q: no built-in brain has this name", p.Base)
-	case p.KeyEnv != "" && p.KeyCmd != "":
-		return roster.Usagef("a key has one source: --key-env or --key-command")
 	}
 	s := Brains()[i].service
 	if p.BaseURL != "" && s.url == "" && s.args == nil {
@@ -101,7 +99,7 @@ func (p Profile) secret(ctx context.Context, s service) (string, error) {
 		if key := strings.TrimSpace(string(out)); err == nil && key != "" {
 			return key, nil
 		}
-		return "", &NoKeyError{Of: p.Name, From: "its key command prints one"} // not what it said, which may be the key
+		return "", &NoKeyError{Why: "its key command prints none"} // not what it said, which may be the key
 	}
 	names := s.keys
 	if p.KeyEnv != "" {
@@ -113,17 +111,15 @@ func (p Profile) secret(ctx context.Context, s service) (string, error) {
 		}
 	}
 	if len(names) > 0 {
-		return "", &NoKeyError{Of: p.Name, From: "the environment has " + strings.Join(names, " or ")}
+		return "", &NoKeyError{Why: "the environment has no " + strings.Join(names, ", no ")}
 	}
 	return "", nil
 }
 
 // NoKeyError says that the key of a service is not where it should be.
-type NoKeyError struct{ Of, From string }
+type NoKeyError struct{ Why string }
 
-func (e *NoKeyError) Error() string {
-	return strings.TrimSpace(fmt.Sprintf("no key %s: wanted that %s", e.Of, e.From))
-}
+func (e *NoKeyError) Error() string { return "no key: " + e.Why }
 
 // profilesFile is in the user's configuration dir, since accounts are the user's and no run's.
 func profilesFile() (string, error) {
@@ -148,9 +144,27 @@ func Profiles() ([]Profile, error) {
 	return profiles, err
 }
 
-// SaveProfiles keeps the profiles, for the user's own eyes.
-func SaveProfiles(profiles []Profile) error {
+// UpdateProfiles changes the profiles, one caller at a time, and keeps them for the user's own eyes.
+func UpdateProfiles(change func([]Profile) ([]Profile, error)) error {
 	path, err := profilesFile()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Close() }()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	}
+	profiles, err := Profiles()
+	if err == nil {
+		profiles, err = change(profiles)
+	}
 	if err != nil {
 		return err
 	}
@@ -158,19 +172,16 @@ func SaveProfiles(profiles []Profile) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
 	return renameio.WriteFile(path, append(text, '\n'), 0o600)
 }
 
-// DefaultBrain is the brain of workstreams of a new run, "" if the user has chosen none.
-func DefaultBrain() (string, error) {
-	profiles, err := Profiles()
+// DefaultBrain is the brain of the workstreams of a new run.
+func DefaultBrain() string {
+	profiles, _ := Profiles() // whoever uses it will see what is wrong with them
 	for _, p := range profiles {
 		if p.Default {
-			return p.Name, err
+			return p.Name
 		}
 	}
-	return "", err
+	return "claude"
 }
