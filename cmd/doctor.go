@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,18 +22,21 @@ func newDoctor(a *app) *cobra.Command {
 		Short: "Check what fleet relies on",
 		Long: `Prints one line a check: name, ok|fail|advisory, detail, separated by tabs. It runs
 the facts about tmux that fleet depends on against the installed one, on a server of
-its own. --live starts the real Claude Code, offline against a scripted API, as a
+its own, and says of each agent that is installed whether its hooks gate what it
+writes. --live also looks at logins and keys, and starts the real Claude Code, offline against a scripted API, as a
 worker that writes a held file, and shows that the write is denied.
 Exit 10 if a check failed, 5 if the program that --live needs is missing.`,
 		Example: "  fleet doctor\n  fleet doctor --live",
 		RunE:    func(c *cobra.Command, _ []string) error { return a.runDoctor(c.Context(), live) },
 	}
-	c.Flags().BoolVar(&live, "live", false, "start the real agent and show a denial")
+	c.Flags().BoolVar(&live, "live", false, "start the real agent and show a denial, and look at logins and keys")
+	c.Flags().Bool("offline", true, "only what is on this machine; so it is without --live")
+	c.MarkFlagsMutuallyExclusive("live", "offline")
 	return c
 }
 
 func (a *app) runDoctor(ctx context.Context, live bool) error {
-	rows := append(doctor.Programs(ctx), doctor.Tmux(ctx)...)
+	rows := slices.Concat(doctor.Programs(ctx), doctor.Brains(ctx), doctor.Tmux(ctx))
 	d, err := a.dir(ctx)
 	switch {
 	case err == nil:
@@ -50,7 +54,7 @@ func (a *app) runDoctor(ctx context.Context, live bool) error {
 		if err != nil {
 			return err
 		}
-		rows = append(rows, row)
+		rows = append(append(rows, doctor.Accounts(ctx)...), row)
 	}
 	failed := 0
 	for _, r := range rows {

@@ -47,11 +47,7 @@ func row(name, detail string, err error) Row {
 
 // Programs checks that what fleet calls is installed.
 func Programs(ctx context.Context) []Row {
-	return []Row{
-		program(ctx, "tmux", Fail, "-V"),
-		program(ctx, "git", Fail, "--version"),
-		program(ctx, "claude", Advisory, "--version"),
-	}
+	return []Row{program(ctx, "tmux", Fail, "-V"), program(ctx, "git", Fail, "--version")}
 }
 
 func program(ctx context.Context, name string, missing Status, versionArg string) Row {

@@ -9,9 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -175,15 +173,12 @@ func waitAgent(cmd *exec.Cmd, signals <-chan os.Signal, lost <-chan error) (exit
 // workerEnv is our environment with the worker's identity in it, and without
 // what would lead it to our terminal multiplexer or into its master's session.
 func (f *Fleet) workerEnv(w *roster.Workstream, c agent.Command) []string {
-	kept := slices.DeleteFunc(os.Environ(), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return slices.Contains(c.Unset, name)
-	})
-	return slices.Concat(kept, []string{ // of two values of one name the last counts
-		"FLEET_RUN_DIR=" + f.Dir.Path, "FLEET_WS=" + w.ID, "FLEET_EPOCH=" + strconv.Itoa(w.Epoch),
+	return append(
+		c.Environ(os.Environ()),
+		"FLEET_RUN_DIR="+f.Dir.Path, "FLEET_WS="+w.ID, "FLEET_EPOCH="+strconv.Itoa(w.Epoch),
 		// A worker calls fleet in its shell; where it isn't installed, this one is found, last.
-		"PATH=" + os.Getenv("PATH") + string(os.PathListSeparator) + filepath.Dir(f.Exe),
-	}, c.Set)
+		"PATH="+os.Getenv("PATH")+string(os.PathListSeparator)+filepath.Dir(f.Exe),
+	)
 }
 
 // ownLastLines reads what the agent left on the screen of this pane.
