@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,12 +95,16 @@ func New(f *master.Fleet, wake <-chan struct{}, r *lipgloss.Renderer, o Options)
 	return s
 }
 
+// framesPerSecond bounds how often the screen is drawn, and how long a key waits for
+// its frame; the library wakes up as often while nothing happens.
+const framesPerSecond = 40
+
 // Run shows the screen of a run in this terminal until it is left.
 func Run(ctx context.Context, f *master.Fleet, o Options) error {
 	wake, stop := f.Dir.Changes("live")
 	defer stop()
 	s := New(f, wake, lipgloss.NewRenderer(os.Stdout), o)
-	_, err := tea.NewProgram(s, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithMouseCellMotion()).Run()
+	_, err := tea.NewProgram(s, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithMouseCellMotion(), tea.WithFPS(framesPerSecond)).Run()
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -109,7 +114,7 @@ func Run(ctx context.Context, f *master.Fleet, o Options) error {
 // Init begins to read, to listen, and, where it was asked for, to start workers.
 func (s *Screen) Init() tea.Cmd {
 	s.loading = true
-	cmds := []tea.Cmd{load(s.f, "", -1), awaitChange(s.wake), clock(), tick(s.f, 0)}
+	cmds := []tea.Cmd{load(s.f, "", -1), awaitChange(s.wake), s.clock(), tick(s.f, 0)}
 	if s.o.Start {
 		cmds = append(cmds, s.begin(s.named("start all"), target{}, ""))
 	}
@@ -117,8 +122,12 @@ func (s *Screen) Init() tea.Cmd {
 }
 
 // clock redraws what the time changes: each second while somebody is at work.
-func clock() tea.Cmd {
-	return tea.Tick(time.Second, func(t time.Time) tea.Msg { return clockMsg(t) })
+func (s *Screen) clock() tea.Cmd {
+	every := 10 * time.Second
+	if s.snap == nil || slices.ContainsFunc(s.snap.rows, func(r row) bool { return r.Status == roster.Working }) {
+		every = time.Second
+	}
+	return tea.Tick(every, func(t time.Time) tea.Msg { return clockMsg(t) })
 }
 
 // tickEvery is how often the scheduler is asked to look although nothing has changed.
@@ -163,7 +172,7 @@ func (s *Screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		s.fault(m.err)
 		return s, tick(s.f, tickEvery)
 	case clockMsg:
-		return s, clock()
+		return s, s.clock()
 	case openMsg:
 		return s, giveTerminal(m.cmd)
 	case saidMsg:

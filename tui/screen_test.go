@@ -78,7 +78,7 @@ func happened() []roster.Event {
 }
 
 // screenAt is a screen of that run with so much room.
-func screenAt(t *testing.T, w, h int) *Screen {
+func screenAt(t testing.TB, w, h int) *Screen {
 	t.Helper()
 	t.Setenv("TZ", "UTC")
 	time.Local = time.UTC

@@ -1,4 +1,4 @@
-// Package bench measures what fleet's hooks cost, as ratios within one run, since
+// Package bench measures what fleet's hooks, commits and screen cost, as ratios within one run, since
 // machines differ: each variant is started in turn, over and over, and the medians
 // of whole processes, start to exit, are compared.
 //
@@ -59,7 +59,10 @@ func run(fleet string, rounds int) error {
 	if err := compare(variants, min(rounds, 100)); err != nil {
 		return err
 	}
-	return race(dir, fleet, tools)
+	if err := race(dir, fleet, tools); err != nil {
+		return err
+	}
+	return screen(dir, fleet)
 }
 
 // variant is one thing to start and wait for.
