@@ -134,7 +134,7 @@ func golden(t *testing.T, name, got string, w, h int) {
 	}
 }
 
-// MW-12…15, MW-18, 19, 29, CF-135: the whole screen, from the smallest to a large one.
+// MW-12, MW-13, MW-14, MW-15, MW-18, MW-19, MW-29, MW-31, CF-135: the whole screen, from the smallest to a large one.
 func TestScreens(t *testing.T) {
 	for _, size := range [][2]int{{60, 15}, {80, 24}, {120, 40}, {200, 60}} {
 		s := screenAt(t, size[0], size[1])
