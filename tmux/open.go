@@ -68,7 +68,7 @@ func (s *Server) open(ctx context.Context, spec PaneSpec) (PaneID, error) {
 
 func (spec PaneSpec) check() error {
 	for _, name := range []string{spec.Session, spec.Window} {
-		if !plainName.MatchString(name) {
+		if !plainName().MatchString(name) {
 			return fmt.Errorf("tmux name %q: use letters, digits, - and _", name)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"fleet/internal/proc"
@@ -36,7 +37,7 @@ const (
 
 // plainName is what tmux keeps unchanged: it turns the dots and colons of a
 // session name into underscores without a word.
-var plainName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]+$`) })
 
 // Server is one tmux server, running or not.
 type Server struct {
@@ -53,7 +54,7 @@ type Server struct {
 // person's own. It fails on a name that is not made of letters, digits, "-" and
 // "_", and on a socket path longer than 100 bytes.
 func New(run proc.Runner, socket, conf string) (*Server, error) {
-	if !plainName.MatchString(socket) {
+	if !plainName().MatchString(socket) {
 		return nil, fmt.Errorf("tmux socket name %q: use letters, digits, - and _", socket)
 	}
 	path, err := socketPath(os.Getenv("TMUX_TMPDIR"), socket)

@@ -49,11 +49,10 @@ func (s *Screen) keyMoving(m tea.KeyMsg) tea.Cmd {
 		s.log.quiet, s.log.back = !s.log.quiet, 0
 		return s.fillLog()
 	case matches(m, k.Search):
-		return s.prompt(nil, s.log.query)
+		s.prompt(nil, s.log.query)
 	case matches(m, k.Palette):
 		s.mode, s.pick = picking, 0
-		s.input.SetValue("")
-		return s.input.Focus()
+		s.input.set("")
 	case matches(m, k.Help):
 		s.mode = helping
 	case matches(m, k.Theme):
@@ -142,7 +141,8 @@ func (s *Screen) choose(a *action) tea.Cmd {
 	s.pending, s.asked = a, t
 	switch {
 	case a.ask != "":
-		return s.prompt(a, "")
+		s.prompt(a, "")
+		return nil
 	case a.confirm != nil:
 		s.mode = asking
 		return nil
@@ -151,11 +151,9 @@ func (s *Screen) choose(a *action) tea.Cmd {
 }
 
 // prompt opens the input line, for an action or, without one, for a search.
-func (s *Screen) prompt(a *action, text string) tea.Cmd {
+func (s *Screen) prompt(a *action, text string) {
 	s.mode, s.pending = typing, a
-	s.input.SetValue(text)
-	s.input.CursorEnd()
-	return s.input.Focus()
+	s.input.set(text)
 }
 
 func (s *Screen) keyTyping(m tea.KeyMsg) tea.Cmd {
@@ -164,7 +162,7 @@ func (s *Screen) keyTyping(m tea.KeyMsg) tea.Cmd {
 		s.leaveInput()
 		return nil
 	case matches(m, s.keys.Enter):
-		text := strings.TrimSpace(s.input.Value())
+		text := strings.TrimSpace(s.input.value())
 		a := s.pending
 		s.leaveInput()
 		if a == nil {
@@ -176,14 +174,12 @@ func (s *Screen) keyTyping(m tea.KeyMsg) tea.Cmd {
 		}
 		return s.begin(a, s.asked, text)
 	}
-	var cmd tea.Cmd
-	s.input, cmd = s.input.Update(m)
-	return cmd
+	s.input.key(m)
+	return nil
 }
 
 func (s *Screen) leaveInput() {
 	s.mode, s.pending = moving, nil
-	s.input.Blur()
 }
 
 func (s *Screen) keyAsking(m tea.KeyMsg) tea.Cmd {
@@ -218,10 +214,9 @@ func (s *Screen) keyPicking(m tea.KeyMsg) tea.Cmd {
 		}
 		return s.choose(found[min(s.pick, len(found)-1)])
 	}
-	var cmd tea.Cmd
-	s.input, cmd = s.input.Update(m)
+	s.input.key(m)
 	s.pick = 0
-	return cmd
+	return nil
 }
 
 // found are the actions that the palette offers: those that apply and whose name has what was typed.
@@ -230,7 +225,7 @@ func (s *Screen) found() []*action {
 	var found []*action
 	for i := range s.actions {
 		a := &s.actions[i]
-		if a.can(t) && strings.Contains(a.name, strings.ToLower(s.input.Value())) {
+		if a.can(t) && strings.Contains(a.name, strings.ToLower(s.input.value())) {
 			found = append(found, a)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/charmbracelet/bubbles/key"
-	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
 
@@ -71,7 +70,7 @@ type Screen struct {
 	ws      string // selected
 	task    string // selected
 	top     [panels]int
-	input   textinput.Model
+	input   line
 	pending *action // that asks, or is being typed for
 	asked   target  // what it is about, whatever is selected by then
 	pick    int     // in the palette
@@ -90,8 +89,6 @@ func New(f *master.Fleet, wake <-chan struct{}, r *lipgloss.Renderer, o Options)
 	}
 	s := &Screen{f: f, o: o, wake: wake, render: r, theme: newTheme(r), keys: newKeyMap(), actions: actions(), width: 80, height: 24}
 	s.log.quiet = true
-	s.input = textinput.New()
-	s.input.Prompt = ""
 	return s
 }
 
@@ -178,11 +175,6 @@ func (s *Screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case saidMsg:
 		s.ended(m)
 		return s, s.reload()
-	}
-	if s.mode == typing || s.mode == picking {
-		var cmd tea.Cmd
-		s.input, cmd = s.input.Update(msg)
-		return s, cmd
 	}
 	return s, nil
 }

@@ -398,3 +398,33 @@ func TestLoadError(t *testing.T) {
 		t.Errorf("the screen says:\n%s", view)
 	}
 }
+
+// The line that is typed: cursor, deletions, a paste of several lines, and more than fits.
+func TestLine(t *testing.T) {
+	s := screenAt(t, 80, 24)
+	keys := func(k ...tea.KeyType) {
+		for _, key := range k {
+			s.input.key(tea.KeyMsg{Type: key})
+		}
+	}
+	is := func(want string, at int) {
+		t.Helper()
+		if s.input.value() != want || s.input.at != at {
+			t.Errorf("the line is %q with the cursor at %d, want %q and %d", s.input.value(), s.input.at, want, at)
+		}
+	}
+	s.input.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("one two\nthrée"), Paste: true})
+	is("one two thrée", 13)
+	keys(tea.KeyBackspace, tea.KeyLeft, tea.KeyDelete)
+	is("one two thr", 11)
+	keys(tea.KeyCtrlW, tea.KeyCtrlW)
+	is("one ", 4)
+	keys(tea.KeyHome, tea.KeyRight, tea.KeyRight, tea.KeyCtrlK)
+	is("on", 2)
+	keys(tea.KeyCtrlU, tea.KeyBackspace, tea.KeyLeft)
+	is("", 0)
+	s.input.set(strings.Repeat("翻", 100))
+	if got := s.typed(20); ansi.StringWidth(got) > 20 || !strings.HasPrefix(got, "…") {
+		t.Errorf("a long line is shown as %q", got)
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/lipgloss"
 	"github.com/charmbracelet/x/ansi"
 
 	"fleet/internal/progress"
@@ -238,14 +237,13 @@ func (s *Screen) about() string {
 func (s *Screen) inputLine() string {
 	switch {
 	case s.mode == typing && s.pending == nil:
-		return cell(s.theme.lit.Render("search: ")+s.input.View(), s.width)
+		return cell(s.theme.lit.Render("search: ")+s.typed(s.width-8), s.width)
 	case s.mode == typing:
 		who := ""
 		if s.asked.ws != nil {
 			who = " for " + s.asked.id()
 		}
-		s.input.Width = max(10, s.width-lipgloss.Width(s.pending.ask+who)-4)
-		return cell(s.theme.lit.Render(s.pending.ask+who+": ")+s.input.View(), s.width)
+		return cell(s.theme.lit.Render(s.pending.ask+who+": ")+s.typed(s.width-2-ansi.StringWidth(s.pending.ask+who)), s.width)
 	case s.mode == asking:
 		return cell(s.theme.wait.Render(s.pending.confirm(s.asked)+" ")+s.theme.strong.Render("y/n"), s.width)
 	case s.saidBad:
@@ -303,7 +301,7 @@ func (s *Screen) helpLines() []string {
 }
 
 func (s *Screen) paletteLines() []string {
-	lines := []string{s.theme.lit.Render("› ") + s.input.View(), ""}
+	lines := []string{s.theme.lit.Render("› ") + s.typed(s.width-6), ""}
 	found := s.found()
 	room := s.height - 5
 	top := window(0, s.pick, room, len(found))

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"fleet/internal/proc"
@@ -158,7 +159,7 @@ func (b Brain) Ready(ctx context.Context) error {
 	return nil
 }
 
-var versionPattern = regexp.MustCompile(`\d+\.\d+\.\d+`)
+var versionPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+\.\d+\.\d+`) })
 
 // Version asks the program for its version, "" where it doesn't say.
 func (b Brain) Version(ctx context.Context) string {
@@ -166,7 +167,7 @@ func (b Brain) Version(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	return versionPattern.FindString(string(out))
+	return versionPattern().FindString(string(out))
 }
 
 // Ungated says why nothing checks what the agent writes, "" if its hooks do.

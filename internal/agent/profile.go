@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/google/renameio/v2"
@@ -42,16 +43,16 @@ type service struct {
 	keys []string                  // those of the user's that are tried, the first first, where it can't do without
 }
 
-var profileName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,40}$`)
+var profileName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,40}$`) })
 
 // secretName is what the names of variables look like whose values nobody should write down.
-var secretName = regexp.MustCompile(`(?i)(KEY|TOKEN|SECRET|PASSWORD)$`)
+var secretName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(KEY|TOKEN|SECRET|PASSWORD)$`) })
 
 // Check says what is wrong with a profile.
 func (p Profile) Check() error {
 	i := slices.IndexFunc(Brains(), func(b Brain) bool { return b.Name == p.Base })
 	switch {
-	case !profileName.MatchString(p.Name):
+	case !profileName().MatchString(p.Name):
 		return roster.Dataf("profile name %q: want small letters, digits, and . _ -", p.Name)
 	case slices.ContainsFunc(Brains(), func(b Brain) bool { return b.Name == p.Name }):
 		return roster.Dataf("%s is a brain that fleet has itself", p.Name)
@@ -66,7 +67,7 @@ func (p Profile) Check() error {
 		return roster.Dataf("fleet knows no way to give %s a key", p.Base)
 	}
 	for name := range p.Env {
-		if secretName.MatchString(name) {
+		if secretName().MatchString(name) {
 			return roster.Refusef("%s looks like a secret, which is not kept here", name).Hinted("name where it is: --key-env VARIABLE, or --key-command 'a command that prints it'")
 		}
 	}
