@@ -46,7 +46,7 @@ $(LINT):
 check: lint build race ## lint, build, tests with the race detector
 
 e2e: deps build ## real Claude Code, Codex and opencode, offline against a scripted API
-	@FLEET_E2E_CLAUDE="$$(./.ci/agent "$(CACHE)" claude)" FLEET_E2E_CODEX="$$(./.ci/agent "$(CACHE)" codex)" $(GO) test -tags e2e -count=1 ./internal/e2e ./internal/scriptapi
+	@FLEET_E2E_CLAUDE="$$(./.ci/agent "$(CACHE)" claude)" FLEET_E2E_CODEX="$$(./.ci/agent "$(CACHE)" codex)" FLEET_E2E_OPENCODE="$$(./.ci/agent "$(CACHE)" opencode)" $(GO) test -tags e2e -count=1 ./internal/e2e ./internal/scriptapi
 
 bench: build ## ratios, measured in one run
 	@$(GO) test -c -o bin/bench.test ./internal/bench

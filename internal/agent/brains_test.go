@@ -175,6 +175,7 @@ func TestScreens(t *testing.T) {
 		{"codex", "> You are in /repo\n  Trust this folder?\n› 1. Trust\n", "the trust dialog: is this folder trusted?", ""},
 		{"codex", "  Hooks need review\n", "the hooks dialog: may these hooks run?", ""},
 		{"codex", "• done\n\n› half a thought\n\n  gpt-5.5 medium\n", "", "half a thought"},
+		{"codex", "› Ask a follow-up question\n\n  gpt-5.5 medium\n", "", ""},
 		{"claude", "❯ Try \"edit <file>\"\n", "", ""},
 		{"gemini", "Do you trust this folder?\n", "the trust dialog: is this folder trusted?", ""},
 	} {

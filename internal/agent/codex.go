@@ -22,13 +22,14 @@ func codex() Brain {
 		Name: "codex", Program: "codex", Hooks: true, Since: "0.171.0", read: readCodex, launch: codexCommand,
 		service: service{key: "FLEET_CODEX_KEY", args: codexService},
 		screen: screen{
-			sign: "›",
+			sign: "›", hints: []string{"Ask Codex to do anything", "Ask a follow-up question"},
 			dialogs: []dialog{
 				{"Trust this folder?", "the trust dialog: is this folder trusted?"},
 				{"Hooks need review", "the hooks dialog: may these hooks run?"},
 				{"Try new model", "the dialog of a new model"},
 				{"Update available!", "the update dialog"},
 				{"Sign in with ChatGPT", "the login"},
+				{"Would you like to run the following command?", "a permission dialog"},
 				{"Press enter to confirm or esc to", "a dialog"},
 			},
 		},

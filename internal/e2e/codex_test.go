@@ -24,6 +24,8 @@ name = "scripted"
 base_url = "%s/v1"
 wire_api = "responses"
 env_key = "CODEX_TEST_KEY"
+[notice.model_migrations] # the dialog of a new model has been answered
+"gpt-5.5" = "gpt-6-sol"
 `, w.api.URL())
 	check(w.t, os.MkdirAll(filepath.Join(w.home, "codex"), 0o700))
 	check(w.t, os.WriteFile(filepath.Join(w.home, "codex/config.toml"), []byte(config), 0o600))
@@ -82,5 +84,34 @@ func TestCodex(t *testing.T) {
 	w.until("it was counted", func(s *roster.State) bool {
 		task := s.Task("T2")
 		return task.Attempts == 2 && task.SessionID != "" && task.InputTokens > 0
+	})
+}
+
+// An interactive Codex begins with its brief, goes on with its next task at the end of a turn, in the same session, and takes a message (MW-25, CFN-74 by intent, CFN-75).
+func TestCodexOnScreen(t *testing.T) {
+	w := newWorld(t)
+	w.codex()
+	w.api.Script(
+		key("WS01"), patch("*** Add File: one.txt", "+1"), scriptapi.Turn{Text: "one is done"},
+		patch("*** Add File: two.txt", "+2"), scriptapi.Turn{Text: "two is done"},
+		patch("*** Add File: three.txt", "+3"), scriptapi.Turn{Text: "three is done"},
+	)
+	w.fleet("add", "WS01", "write one.txt", "--brain", "codex")
+	w.fleet("task", "add", "WS01", "write two.txt")
+	w.fleet("spawn", "WS01", "--trust")
+	w.until("both are done", status("WS01", roster.Done))
+	if out := w.fleet("send", "WS01", "now write three.txt"); !strings.Contains(out, "delivered") {
+		t.Errorf("the message: %s", out)
+	}
+	w.until("the message was worked off", func(*roster.State) bool {
+		_, err := os.Stat(filepath.Join(w.repo, "three.txt"))
+		return err == nil
+	})
+	if got := w.read("one.txt") + w.read("two.txt") + w.read("three.txt"); got != "1\n2\n3\n" {
+		t.Errorf("the files hold %q", got)
+	}
+	w.until("one session did it", func(s *roster.State) bool {
+		row, err := s.Workstream("WS01")
+		return err == nil && s.Task("WS01").SessionID != "" && s.Task("WS01").SessionID == s.Task("WS01.2").SessionID && row.SessionID == s.Task("WS01").SessionID
 	})
 }

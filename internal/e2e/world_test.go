@@ -27,14 +27,15 @@ var (
 	fleetBin  string
 	claudeBin string
 	codexBin  string
+	openBin   string
 	goCache   string // where Go keeps what it has built; the demo runs Go's tests
 )
 
 func TestMain(m *testing.M) { os.Exit(runAll(m)) }
 
 func runAll(m *testing.M) int {
-	claudeBin, codexBin = os.Getenv("FLEET_E2E_CLAUDE"), os.Getenv("FLEET_E2E_CODEX")
-	for name, program := range map[string]string{"FLEET_E2E_CLAUDE": claudeBin, "FLEET_E2E_CODEX": codexBin} {
+	claudeBin, codexBin, openBin = os.Getenv("FLEET_E2E_CLAUDE"), os.Getenv("FLEET_E2E_CODEX"), os.Getenv("FLEET_E2E_OPENCODE")
+	for name, program := range map[string]string{"FLEET_E2E_CLAUDE": claudeBin, "FLEET_E2E_CODEX": codexBin, "FLEET_E2E_OPENCODE": openBin} {
 		if _, err := os.Stat(program); err != nil {
 			fmt.Fprintln(os.Stderr, name+" must name the program of an agent: run make e2e")
 			return 1
@@ -113,11 +114,12 @@ func (w *world) configure() {
 
 func (w *world) env() []string {
 	return []string{
-		"PATH=" + filepath.Dir(claudeBin) + ":" + filepath.Dir(codexBin) + ":" + os.Getenv("PATH"), "HOME=" + w.home, "TMPDIR=" + w.home, "TMUX_TMPDIR=" + w.home,
+		"PATH=" + filepath.Dir(claudeBin) + ":" + filepath.Dir(codexBin) + ":" + filepath.Dir(openBin) + ":" + os.Getenv("PATH"), "HOME=" + w.home, "TMPDIR=" + w.home, "TMUX_TMPDIR=" + w.home,
 		"GOCACHE=" + goCache, "LANG=C.UTF-8", "TERM=xterm-256color", "CLAUDE_CONFIG_DIR=" + filepath.Join(w.home, "config"),
 		"ANTHROPIC_BASE_URL=" + w.api.URL(), "ANTHROPIC_API_KEY=" + dummyKey,
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL=1",
 		"DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
+		"OPENCODE_CONFIG=" + filepath.Join(w.home, "opencode.json"), "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
 		"CODEX_HOME=" + filepath.Join(w.home, "codex"), "CODEX_TEST_KEY=none",
 	}
 }
