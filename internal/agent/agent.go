@@ -11,10 +11,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"go/version"
 	"os/exec"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -34,9 +34,10 @@ type Brain struct {
 
 	profile Profile // of the user's own, on top of the built-in brain; see Find
 	launch  func(Job) (Command, error)
-	read    func(s *Session, line []byte, show func(string)) // takes a line of a headless session; nil: it has none
-	unset   []string                                         // variables that must not reach it, beyond those of every worker
-	recall  func(session string) bool                        // whether a conversation can be gone on with
+	read    func(s *Session, f frame, line []byte, show func(string)) // takes what a headless session writes; nil: it has none
+	whole   bool                                                      // it writes one frame, of any number of lines, instead of one a line
+	unset   []string                                                  // variables that must not reach it, beyond those of every worker
+	recall  func(session string) bool                                 // whether a conversation can be gone on with
 	service service
 	screen  screen
 }
@@ -178,21 +179,10 @@ func (b Brain) Ungated(ctx context.Context) string {
 	if b.Since == "" {
 		return ""
 	}
-	if v := b.Version(ctx); older(v, b.Since) {
+	if v := b.Version(ctx); version.Compare("go"+v, "go"+b.Since) < 0 { // which knows numbers with dots
 		return fmt.Sprintf("the hooks of %s %s are not known to deny (those of %s are)", b.Name, cmp.Or(v, "of an unknown version"), b.Since)
 	}
 	return ""
-}
-
-func older(version, than string) bool {
-	numbers := func(v string) (n []int) {
-		for part := range strings.SplitSeq(v, ".") {
-			i, _ := strconv.Atoi(part)
-			n = append(n, i)
-		}
-		return n
-	}
-	return slices.Compare(numbers(version), numbers(than)) < 0
 }
 
 // WithoutHooks is the brain as one that calls no hooks.

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"fleet/roster"
 )
 
 // codex is OpenAI's Codex. Its hooks can deny, but one that fails to answer lets the call through, so the
@@ -126,53 +124,28 @@ func toml(value any) string {
 	return string(text)
 }
 
-// readCodex takes a line of "codex exec --json". The last message of the agent is its result.
-func readCodex(s *Session, line []byte, show func(string)) {
-	var e struct {
-		Type   string `json:"type"`
-		Thread string `json:"thread_id"`
-		Item   struct {
-			Type    string `json:"type"`
-			Text    string `json:"text"`
-			Message string `json:"message"`
-			Command string `json:"command"`
-			Exit    *int   `json:"exit_code"`
-			Status  string `json:"status"`
-			Changes []struct{ Path, Kind string }
-		} `json:"item"`
-		Usage struct {
-			Input  int64 `json:"input_tokens"` // cached ones included
-			Output int64 `json:"output_tokens"`
-		} `json:"usage"`
-		Message string `json:"message"`
-		Error   struct {
-			Message string `json:"message"`
-		} `json:"error"`
-	}
-	if json.Unmarshal(line, &e) != nil || e.Type == "" {
-		showPlain(line, show)
-		return
-	}
-	switch e.Type {
+// readCodex takes a frame of "codex exec --json". The last message of the agent is its result.
+func readCodex(s *Session, f frame, line []byte, show func(string)) {
+	switch f.text("type") {
 	case "thread.started":
-		s.ID, s.Init = e.Thread, append(json.RawMessage(nil), line...)
+		s.begin(f.text("thread_id"), line)
 	case "item.completed":
-		switch e.Item.Type {
+		switch f.text("item.type") {
 		case "agent_message":
-			s.last = e.Item.Text
-			show("● " + e.Item.Text)
+			s.last = f.text("item.text")
+			show("● " + s.last)
 		case "command_execution":
-			show("● Bash(" + roster.Title(e.Item.Command) + ")")
+			show(called("Bash", f.at("item")))
 		case "file_change":
-			for _, c := range e.Item.Changes {
-				show(fmt.Sprintf("● %s(%s) %s", c.Kind, c.Path, e.Item.Status))
+			for _, c := range f.list("item.changes") {
+				show(called(c.text("kind"), map[string]any(c)) + " " + f.text("item.status"))
 			}
 		case "error": // a warning: the turn goes on
-			show("! " + e.Item.Message)
+			show("! " + f.text("item.message"))
 		}
-	case "turn.completed":
-		s.end(Result{Subtype: success, Text: s.last}, e.Usage.Input, e.Usage.Output)
+	case "turn.completed": // cached tokens are among those of the input
+		s.end(Result{Subtype: success, Text: s.last}, f.number("usage.input_tokens"), f.number("usage.output_tokens"))
 	case "error", "turn.failed":
-		s.end(Result{IsError: true, Text: cmp.Or(e.Error.Message, e.Message)}, 0, 0)
+		s.end(Result{IsError: true, Text: cmp.Or(f.text("error.message"), f.text("message"))}, 0, 0)
 	}
 }

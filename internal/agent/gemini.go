@@ -1,7 +1,5 @@
 package agent
 
-import "encoding/json"
-
 // gemini is Google's. Its hooks could deny, but it takes them from the user's and the repository's own files
 // alone, or from one that root owns, up to the root directory (0.61): none of these is fleet's to write. So it is
 // kept apart by its worktree.
@@ -29,51 +27,26 @@ func gemini() Brain {
 	}
 }
 
-// readGemini takes a line of "gemini --output-format stream-json".
-func readGemini(s *Session, line []byte, show func(string)) {
-	var e struct {
-		Type    string         `json:"type"`
-		Session string         `json:"session_id"`
-		Role    string         `json:"role"`
-		Content string         `json:"content"`
-		Delta   bool           `json:"delta"`
-		Tool    string         `json:"tool_name"`
-		Params  map[string]any `json:"parameters"`
-		Status  string         `json:"status"`
-		Message string         `json:"message"`
-		Error   struct {
-			Message string `json:"message"`
-		} `json:"error"`
-		Stats struct {
-			Input  int64 `json:"input_tokens"`
-			Output int64 `json:"output_tokens"`
-		} `json:"stats"`
-	}
-	if json.Unmarshal(line, &e) != nil || e.Type == "" {
-		showPlain(line, show)
-		return
-	}
-	switch e.Type {
+// readGemini takes a frame of "gemini --output-format stream-json". What the agent says comes in parts.
+func readGemini(s *Session, f frame, line []byte, show func(string)) {
+	switch f.text("type") {
 	case "init":
-		s.ID, s.Init = e.Session, append(json.RawMessage(nil), line...)
+		s.begin(f.text("session_id"), line)
 	case "message":
-		if e.Role == "assistant" {
-			if !e.Delta {
-				s.last = ""
-			}
-			s.last += e.Content
-			show("● " + e.Content)
+		if f.text("role") == "assistant" {
+			s.last += f.text("content")
+			show("● " + f.text("content"))
 		}
 	case "tool_use":
 		s.last = ""
-		show("● " + e.Tool + "(" + target(e.Params) + ")")
+		show(called(f.text("tool_name"), f.at("parameters")))
 	case "error":
-		show("! " + e.Message)
+		show("! " + f.text("message"))
 	case "result":
 		r := Result{Subtype: success, Text: s.last}
-		if e.Status != success {
-			r = Result{IsError: true, Text: e.Error.Message}
+		if f.text("status") != success {
+			r = Result{IsError: true, Text: f.text("error.message")}
 		}
-		s.end(r, e.Stats.Input, e.Stats.Output)
+		s.end(r, f.number("stats.input_tokens"), f.number("stats.output_tokens"))
 	}
 }

@@ -1,10 +1,7 @@
 package agent
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"os"
 	"strconv"
 )
@@ -12,7 +9,7 @@ import (
 // grok is xAI's. It has no hooks, and is kept apart by its worktree. Its key is in the environment alone.
 func grok() Brain {
 	return Brain{
-		Name: "grok", Program: cmp.Or(os.Getenv("FLEET_GROK_BIN"), "grok"), read: readGrok,
+		Name: "grok", Program: cmp.Or(os.Getenv("FLEET_GROK_BIN"), "grok"), read: readGrok, whole: true,
 		service: service{key: "GROK_DEPLOYMENT_KEY"},
 		launch: func(j Job) (Command, error) {
 			args := []string{"--no-auto-update"}
@@ -32,27 +29,12 @@ func grok() Brain {
 	}
 }
 
-// readGrok takes a line of the one envelope that grok ends with. The envelope may have many, and isn't read before it is whole.
-func readGrok(s *Session, line []byte, show func(string)) {
-	if s.open == nil && !bytes.HasPrefix(bytes.TrimSpace(line), []byte("{")) {
-		showPlain(line, show)
-		return
-	}
-	s.open = append(s.open, line...)
-	var e struct {
-		Text    string `json:"text"`
-		Session string `json:"sessionId"`
-		Stop    string `json:"stopReason"`
-		Error   any    `json:"error"`
-	}
-	if json.Unmarshal(s.open, &e) != nil {
-		return
-	}
-	s.open = nil
-	s.ID = e.Session
-	r := Result{Subtype: success, Text: e.Text}
-	if e.Error != nil || e.Stop == "" {
-		r = Result{IsError: true, Text: cmp.Or(fmt.Sprint(e.Error), e.Text)}
+// readGrok takes the one envelope that grok ends with.
+func readGrok(s *Session, f frame, _ []byte, show func(string)) {
+	s.ID = f.text("sessionId")
+	r := Result{Subtype: success, Text: f.text("text")}
+	if f.at("error") != nil || f.text("stopReason") == "" {
+		r = Result{IsError: true, Text: cmp.Or(f.text("error"), f.text("error.message"), r.Text)}
 	}
 	s.end(r, 0, 0)
 	show("● " + r.Text)

@@ -41,52 +41,26 @@ func opencode() Brain {
 	}
 }
 
-// readOpencode takes a line of "opencode run --format json". It has no frame for the end of a session: that is
+// readOpencode takes a frame of "opencode run --format json". It has none for the end of a session: that is
 // the last end of a step that isn't followed by another.
-func readOpencode(s *Session, line []byte, show func(string)) {
-	var e struct {
-		Type    string `json:"type"`
-		Session string `json:"sessionID"`
-		Part    struct {
-			Text   string  `json:"text"`
-			Tool   string  `json:"tool"`
-			Reason string  `json:"reason"`
-			Cost   float64 `json:"cost"`
-			State  struct {
-				Input map[string]any `json:"input"`
-			} `json:"state"`
-			Tokens struct {
-				Input  int64 `json:"input"`
-				Output int64 `json:"output"`
-			} `json:"tokens"`
-		} `json:"part"`
-		Error struct {
-			Name string `json:"name"`
-			Data struct {
-				Message string `json:"message"`
-			} `json:"data"`
-		} `json:"error"`
-	}
-	if json.Unmarshal(line, &e) != nil || e.Type == "" {
-		showPlain(line, show)
-		return
-	}
-	s.ID = cmp.Or(s.ID, e.Session)
-	switch e.Type {
+func readOpencode(s *Session, f frame, _ []byte, show func(string)) {
+	s.ID = cmp.Or(s.ID, f.text("sessionID"))
+	switch f.text("type") {
 	case "text":
-		s.last = e.Part.Text
-		show("● " + e.Part.Text)
+		s.last = f.text("part.text")
+		show("● " + s.last)
 	case "tool_use":
-		show("● " + e.Part.Tool + "(" + target(e.Part.State.Input) + ")")
+		show(called(f.text("part.tool"), f.at("part.state.input")))
 	case "step_finish":
-		var sum Result
+		r := Result{Subtype: success, Text: s.last}
+		r.Cost, _ = f.at("part.cost").(float64)
+		var used usage
 		if s.Result != nil {
-			sum = *s.Result
+			r.Cost += s.Result.Cost
+			used = s.Result.Usage[""]
 		}
-		used := sum.Usage[""]
-		r := Result{Subtype: success, Text: s.last, Cost: sum.Cost + e.Part.Cost}
-		s.end(r, used.Input+e.Part.Tokens.Input, used.Output+e.Part.Tokens.Output)
+		s.end(r, used.Input+f.number("part.tokens.input"), used.Output+f.number("part.tokens.output"))
 	case "error":
-		s.end(Result{IsError: true, Text: cmp.Or(e.Error.Data.Message, e.Error.Name)}, 0, 0)
+		s.end(Result{IsError: true, Text: cmp.Or(f.text("error.data.message"), f.text("error.name"))}, 0, 0)
 	}
 }

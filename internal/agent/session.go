@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,6 +27,9 @@ type Session struct {
 
 // success is the Subtype of a result that is none of an error.
 const success = "success"
+
+// begin notes the first frame.
+func (s *Session) begin(id string, line []byte) { s.ID, s.Init = id, bytes.Clone(line) }
 
 // end notes how a session ended, in the words of Claude Code, with the tokens that it used.
 func (s *Session) end(r Result, input, output int64) {
@@ -52,15 +56,30 @@ type usage struct {
 	CacheCreation int64 `json:"cacheCreationInputTokens"`
 }
 
-// frame is one line of the stream, the fields that matter here.
-type frame struct {
-	Type      string `json:"type"`
-	Subtype   string `json:"subtype"`
-	SessionID string `json:"session_id"`
-	CWD       string `json:"cwd"`
-	Message   struct {
-		Content json.RawMessage `json:"content"`
-	} `json:"message"`
+// frame is an object of JSON as an agent writes it. What isn't there, or isn't what it should be, is empty.
+type frame map[string]any
+
+// at finds what stands in the frame: "usage.input_tokens".
+func (f frame) at(path string) any {
+	var v any = map[string]any(f)
+	for key := range strings.SplitSeq(path, ".") {
+		m, _ := v.(map[string]any)
+		v = m[key]
+	}
+	return v
+}
+
+func (f frame) text(path string) string { t, _ := f.at(path).(string); return t }
+
+func (f frame) number(path string) int64 { n, _ := f.at(path).(float64); return int64(n) }
+
+func (f frame) list(path string) (frames []frame) {
+	items, _ := f.at(path).([]any)
+	for _, item := range items {
+		m, _ := item.(map[string]any)
+		frames = append(frames, m)
+	}
+	return frames
 }
 
 // ReadSession reads what a headless session says to its end and tells line by line what the agent
@@ -70,7 +89,7 @@ func (b Brain) ReadSession(r io.Reader, show func(line string)) (Session, error)
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for {
 		line, err := readLine(lines)
-		b.read(&s, line, show)
+		b.take(&s, line, show)
 		if errors.Is(err, io.EOF) {
 			return s, nil
 		}
@@ -97,67 +116,55 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-func showPlain(line []byte, show func(string)) {
-	if text := strings.TrimRight(string(line), "\r\n"); text != "" {
+func (b Brain) take(s *Session, line []byte, show func(string)) {
+	if b.whole && (s.open != nil || bytes.HasPrefix(line, []byte("{"))) {
+		s.open = append(s.open, line...)
+		line = s.open
+	}
+	var f frame
+	if json.Unmarshal(line, &f) == nil && (b.whole || f.text("type") != "") {
+		s.open = nil
+		b.read(s, f, line, show)
+	} else if text := strings.TrimRight(string(line), "\r\n"); text != "" && s.open == nil {
 		show(text)
 	}
 }
 
-// readClaude takes a line of what Claude Code writes (--output-format stream-json).
-func readClaude(s *Session, line []byte, show func(string)) {
-	var f frame
-	if json.Unmarshal(line, &f) != nil || f.Type == "" {
-		showPlain(line, show)
-		return
-	}
-	switch {
-	case f.Type == "system" && f.Subtype == "init":
-		s.ID, s.CWD, s.Init = f.SessionID, f.CWD, append(json.RawMessage(nil), line...)
-	case f.Type == "result":
+// readClaude takes a frame of what Claude Code writes (--output-format stream-json).
+func readClaude(s *Session, f frame, line []byte, show func(string)) {
+	switch kind := f.text("type"); {
+	case kind == "system" && f.text("subtype") == "init":
+		s.begin(f.text("session_id"), line)
+		s.CWD = f.text("cwd")
+	case kind == "result":
 		r := &Result{}
 		if err := json.Unmarshal(line, r); err != nil { // a number that is none must not lose the rest
 			r.Usage = nil
 		}
-		r.Subtype = f.Subtype
+		r.Subtype = f.text("subtype")
 		s.Result = r
-	case f.Type == "assistant":
-		for _, text := range blocks(f.Message.Content) {
-			show(text)
+	case kind == "assistant":
+		for _, b := range f.list("message.content") {
+			switch b.text("type") {
+			case "text":
+				show("● " + b.text("text"))
+			case "tool_use":
+				show(called(b.text("name"), b.at("input")))
+			}
 		}
 	}
 }
 
-// blocks says in a line each what an agent's message contains.
-func blocks(content json.RawMessage) []string {
-	var list []struct {
-		Type  string         `json:"type"`
-		Text  string         `json:"text"`
-		Name  string         `json:"name"`
-		Input map[string]any `json:"input"`
-	}
-	if json.Unmarshal(content, &list) != nil {
-		return nil
-	}
-	var lines []string
-	for _, b := range list {
-		switch b.Type {
-		case "text":
-			lines = append(lines, "● "+b.Text)
-		case "tool_use":
-			lines = append(lines, fmt.Sprintf("● %s(%s)", b.Name, target(b.Input)))
-		}
-	}
-	return lines
-}
-
-// target is what a tool call is about.
-func target(input map[string]any) string {
+// called says a tool call in a line: the tool, and what it is about.
+func called(tool string, input any) string {
+	fields, _ := input.(map[string]any)
+	about := frame(fields)
 	for _, key := range []string{"file_path", "filePath", "notebook_path", "path", "command", "pattern"} {
-		if v, ok := input[key].(string); ok {
-			return roster.Title(v)
+		if v := about.text(key); v != "" {
+			return fmt.Sprintf("● %s(%s)", tool, roster.Title(v))
 		}
 	}
-	return ""
+	return "● " + tool + "()"
 }
 
 // Outcome judges a session by what it said and how its program ended. A veto is
