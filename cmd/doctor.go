@@ -31,7 +31,6 @@ Exit 10 if a check failed, 5 if the program that --live needs is missing.`,
 	}
 	c.Flags().BoolVar(&live, "live", false, "start the real agent and show a denial, and look at logins and keys")
 	c.Flags().Bool("offline", true, "only what is on this machine; so it is without --live")
-	c.MarkFlagsMutuallyExclusive("live", "offline")
 	return c
 }
 

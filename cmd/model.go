@@ -30,8 +30,8 @@ variable it is, or which command prints it.`,
 	return c
 }
 
-// profileFields are what flags can say of a profile.
-func profileFields(c *cobra.Command, p *agent.Profile) map[string]func(to *agent.Profile) {
+// profileFlags are what flags can say of a profile.
+func profileFlags(c *cobra.Command, p *agent.Profile) {
 	f := c.Flags()
 	f.StringVar(&p.Base, "base", "", "the brain that it is made from")
 	f.StringVar(&p.Model, "model", "", "model, in the agent's own words")
@@ -41,13 +41,6 @@ func profileFields(c *cobra.Command, p *agent.Profile) map[string]func(to *agent
 	f.StringArrayVar(&p.Args, "arg", nil, "a further argument; may be repeated")
 	f.StringVar(&p.KeyEnv, "key-env", "", "the variable that has the key")
 	f.StringVar(&p.KeyCmd, "key-command", "", "a shell command that prints the key")
-	return map[string]func(*agent.Profile){
-		"base": func(to *agent.Profile) { to.Base = p.Base }, "model": func(to *agent.Profile) { to.Model = p.Model },
-		"effort": func(to *agent.Profile) { to.Effort = p.Effort }, "url": func(to *agent.Profile) { to.BaseURL = p.BaseURL },
-		"env": func(to *agent.Profile) { to.Env = p.Env }, "arg": func(to *agent.Profile) { to.Args = p.Args },
-		"key-env":     func(to *agent.Profile) { to.KeyEnv, to.KeyCmd = p.KeyEnv, "" },
-		"key-command": func(to *agent.Profile) { to.KeyCmd, to.KeyEnv = p.KeyCmd, "" },
-	}
 }
 
 func (a *app) modelChange(verb string) *cobra.Command {
@@ -56,8 +49,8 @@ func (a *app) modelChange(verb string) *cobra.Command {
 	if verb == "edit" {
 		c.Short, c.Example = "Change what the flags name, and leave the rest", "  fleet model edit work --model gpt-6"
 	}
-	fields := profileFields(c, &given)
-	c.RunE = a.forMaster(func(c *cobra.Command, args []string) error {
+	profileFlags(c, &given)
+	c.RunE = a.forMaster(func(_ *cobra.Command, args []string) error {
 		return agent.UpdateProfiles(func(all []agent.Profile) ([]agent.Profile, error) {
 			i := slices.IndexFunc(all, func(p agent.Profile) bool { return p.Name == args[0] })
 			if (i < 0) != (verb == "add") {
@@ -66,14 +59,7 @@ func (a *app) modelChange(verb string) *cobra.Command {
 			if i < 0 {
 				i, all = len(all), append(all, agent.Profile{Name: args[0]})
 			}
-			if given.KeyEnv != "" && given.KeyCmd != "" {
-				return nil, roster.Usagef("a key has one source: --key-env or --key-command")
-			}
-			for flag, set := range fields {
-				if c.Flags().Changed(flag) {
-					set(&all[i])
-				}
-			}
+			all[i].Set(given)
 			return all, all[i].Check()
 		})
 	})

@@ -23,8 +23,8 @@ import (
 // Profile is a brain of the user's own: a built-in one with another model, service or
 // account. It names its key and never holds it.
 type Profile struct {
-	Name    string            `json:"name"`
-	Base    string            `json:"base"`
+	Name    string            `json:"name,omitempty"`
+	Base    string            `json:"base,omitempty"`
 	Model   string            `json:"model,omitempty"`
 	Effort  string            `json:"effort,omitempty"`
 	BaseURL string            `json:"base_url,omitempty"`
@@ -56,6 +56,8 @@ func (p Profile) Check() error {
 		return roster.Dataf("profile name %q: want small letters, digits, and . _ -", p.Name)
 	case slices.ContainsFunc(Brains(), func(b Brain) bool { return b.Name == p.Name }):
 		return roster.Dataf("%s is a brain that fleet has itself", p.Name)
+	case p.KeyEnv != "" && p.KeyCmd != "":
+		return roster.Usagef("a key has one source: --key-env or --key-command")
 	case i < 0:
 		return roster.Dataf("--base %q: no built-in brain has this name", p.Base)
 	}
@@ -72,6 +74,20 @@ func (p Profile) Check() error {
 		}
 	}
 	return nil
+}
+
+// Set takes from another profile whatever that says.
+func (p *Profile) Set(other Profile) {
+	if other.KeyEnv != "" || other.KeyCmd != "" { // a key has one source
+		p.KeyEnv, p.KeyCmd = "", ""
+	}
+	text, err := json.Marshal(other)
+	if err == nil {
+		err = json.Unmarshal(text, p)
+	}
+	if err != nil {
+		panic(err) // texts, lists and maps of them always marshal
+	}
 }
 
 // apply adds what a profile asks for, and the key of its service, to a command.
