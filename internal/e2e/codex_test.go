@@ -16,6 +16,7 @@ import (
 // codex lets the codex of a world use the scripted API. A model that it doesn't know gets no tool for patches.
 func (w *world) codex() {
 	w.t.Helper()
+	w.api.Speak("/v1/responses", responses)
 	config := fmt.Sprintf(`
 model = "gpt-5.5"
 model_provider = "scripted"
@@ -33,7 +34,7 @@ env_key = "CODEX_TEST_KEY"
 
 func patch(lines ...string) scriptapi.Turn {
 	text := "*** Begin Patch\n" + strings.Join(lines, "\n") + "\n*** End Patch\n"
-	return scriptapi.Turn{Tools: []scriptapi.Tool{{Name: "apply_patch", Input: scriptapi.Freeform(text)}}}
+	return scriptapi.Turn{Tools: []scriptapi.Tool{{Name: "apply_patch", Input: freeform(text)}}}
 }
 
 func command(line string) scriptapi.Turn { return call("exec_command", map[string]any{"cmd": line}) }

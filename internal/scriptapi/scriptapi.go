@@ -1,5 +1,5 @@
-// Package scriptapi is a Messages API, Anthropic's, and a Responses API, OpenAI's, on
-// loopback. Their answers are written in advance, so that a real agent can be driven offline. Many agents
+// Package scriptapi is an Anthropic Messages API on loopback whose answers are
+// written in advance, so that a real agent can be driven offline. Many agents
 // may talk to one server: each conversation is recognised by its key, a piece of
 // text that its user said, and takes its turns from the queue of that key.
 package scriptapi
@@ -60,7 +60,17 @@ type Server struct {
 	queues   map[string][]Turn // its keys are the known ones
 	requests map[string][]Request
 	arrived  chan struct{} // closed, and replaced, at every request
+	dialects map[string]Dialect
 }
+
+// Dialect is another API, of which the server knows no more than this.
+type Dialect struct {
+	Read   func(body []byte) (req Request, said []string, err error) // what is new in a request, and all that the user ever said
+	Answer func(w http.ResponseWriter, t Turn)
+}
+
+// Speak answers requests to a path in a dialect. It is called before any arrives.
+func (s *Server) Speak(path string, d Dialect) { s.dialects[path] = d }
 
 // Start listens on a free port of 127.0.0.1.
 func Start() (*Server, error) {
@@ -68,7 +78,7 @@ func Start() (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scriptapi: %w", err)
 	}
-	s := &Server{queues: map[string][]Turn{}, requests: map[string][]Request{}, arrived: make(chan struct{})}
+	s := &Server{queues: map[string][]Turn{}, requests: map[string][]Request{}, dialects: map[string]Dialect{}, arrived: make(chan struct{})}
 	s.http = &http.Server{
 		Addr:              listener.Addr().String(),
 		Handler:           http.HandlerFunc(s.handle),

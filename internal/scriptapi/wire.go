@@ -88,11 +88,13 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	var m message
 	// Read to the end: only then does the server notice that a client leaves.
 	data, err := io.ReadAll(r.Body)
+	if d, other := s.dialects[r.URL.Path]; other && err == nil {
+		s.speak(w, r, d, data)
+		return
+	}
 	switch path := r.URL.Path; {
 	case path == "/v1/messages/count_tokens":
 		writeJSON(w, http.StatusOK, object{"input_tokens": 100})
-	case path == "/v1/responses" && err == nil:
-		s.respond(w, r, data)
 	case path != "/v1/messages":
 		http.NotFound(w, r) // a probe takes any answer
 	case err != nil || json.Unmarshal(data, &m) != nil:
@@ -110,6 +112,17 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 			turn = s.next(s.keyOf(said, prefix), req)
 		}
 		turn.answer(w, r, &m)
+	}
+}
+
+func (s *Server) speak(w http.ResponseWriter, r *http.Request, d Dialect, body []byte) {
+	req, said, err := d.Read(body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if turn := s.next(s.keyOf(said, ""), req); !turn.fails(w, r) {
+		d.Answer(w, turn)
 	}
 }
 
