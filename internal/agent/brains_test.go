@@ -176,6 +176,8 @@ func TestScreens(t *testing.T) {
 		{"codex", "  Hooks need review\n", "the hooks dialog: may these hooks run?", ""},
 		{"codex", "• done\n\n› half a thought\n\n  gpt-5.5 medium\n", "", "half a thought"},
 		{"codex", "› Ask a follow-up question\n\n  gpt-5.5 medium\n", "", ""},
+		{"opencode", "  ┃\n  ┃  # Wrote two.txt\n  ┃\n\n     done\n\n  ┃\n  ┃\n  ┃\n  ┃  Build · scripted Anthropic      ~/repo\n  ╹▀▀▀▀\n", "", ""},
+		{"opencode", "  ┃\n  ┃  half a\n  ┃  thought\n  ┃\n  ┃  Build · scripted Anthropic      ~/repo\n  ╹▀▀▀▀\n", "", "half a thought"},
 		{"claude", "❯ Try \"edit <file>\"\n", "", ""},
 		{"gemini", "Do you trust this folder?\n", "the trust dialog: is this folder trusted?", ""},
 	} {

@@ -17,6 +17,10 @@ const opencodePluginName = "opencode.js"
 func opencode() Brain {
 	return Brain{
 		Name: "opencode", Program: "opencode", Hooks: true, Since: "1.18.33", read: readOpencode,
+		screen: screen{
+			sign: "┃", foot: 1, hints: []string{"Ask anything"},
+			dialogs: []dialog{{"Permission required", "a permission dialog"}, {"Connect a provider", "the login"}},
+		},
 		Files: map[string]string{opencodePluginName: opencodePlugin},
 		launch: func(j Job) (Command, error) {
 			var args []string

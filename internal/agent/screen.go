@@ -7,6 +7,7 @@ import "strings"
 type screen struct {
 	dialogs []dialog
 	sign    string
+	foot    int // lines with the sign that stand below the input
 	hints   []string
 }
 
@@ -23,14 +24,22 @@ func (b Brain) WaitsFor(screen string) string {
 	return ""
 }
 
-// Draft reads from an agent's screen what stands in its input, not yet sent: the text behind the last prompt sign.
+// Draft reads from an agent's screen what stands in its input, not yet sent: the text behind the last prompt signs.
 func (b Brain) Draft(screen string) string {
-	draft := ""
+	var block []string // lines with the sign, one below the other
+	ended := true
 	for line := range strings.Lines(screen) {
-		if rest, ok := strings.CutPrefix(strings.TrimLeft(line, " │"), b.screen.sign); ok && b.screen.sign != "" {
-			draft = strings.Trim(rest, " \u00a0│\n")
+		rest, ok := strings.CutPrefix(strings.TrimLeft(line, " │"), b.screen.sign)
+		if !ok || b.screen.sign == "" {
+			ended = true
+			continue
 		}
+		if ended {
+			block, ended = nil, false
+		}
+		block = append(block, strings.Trim(rest, " \u00a0│\n"))
 	}
+	draft := strings.TrimSpace(strings.Join(block[:max(0, len(block)-b.screen.foot)], " "))
 	for _, hint := range b.screen.hints {
 		if strings.HasPrefix(draft, hint) {
 			return ""

@@ -62,3 +62,27 @@ func TestOpencode(t *testing.T) {
 		t.Errorf("the model was told %+v", told)
 	}
 }
+
+// An interactive opencode begins with its brief, and goes on with its next task at the end of a turn, in the same session; then it takes a message (MW-25).
+func TestOpencodeOnScreen(t *testing.T) {
+	w := newWorld(t)
+	w.opencode()
+	write := func(name string) scriptapi.Turn {
+		return call("write", map[string]any{"filePath": filepath.Join(w.repo, name), "content": name})
+	}
+	w.api.Script(
+		key("WS01"), write("one.txt"), scriptapi.Turn{Text: "one is done"}, write("two.txt"), scriptapi.Turn{Text: "two is done"},
+		write("three.txt"), scriptapi.Turn{Text: "three is done"},
+	)
+	w.fleet("add", "WS01", "write one.txt", "--brain", "opencode")
+	w.fleet("task", "add", "WS01", "write two.txt")
+	w.fleet("spawn", "WS01", "--trust")
+	w.until("both are done", status("WS01", roster.Done))
+	if out := w.fleet("send", "WS01", "now write three.txt"); !strings.Contains(out, "delivered") {
+		t.Errorf("the message: %s", out)
+	}
+	w.until("the message was worked off", func(*roster.State) bool {
+		_, err := os.Stat(filepath.Join(w.repo, "three.txt"))
+		return err == nil
+	})
+}
