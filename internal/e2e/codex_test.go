@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"fleet/internal/scriptapi"
 	"fleet/roster"
@@ -114,5 +115,26 @@ func TestCodexOnScreen(t *testing.T) {
 	w.until("one session did it", func(s *roster.State) bool {
 		row, err := s.Workstream("WS01")
 		return err == nil && s.Task("WS01").SessionID != "" && s.Task("WS01").SessionID == s.Task("WS01.2").SessionID && row.SessionID == s.Task("WS01").SessionID
+	})
+}
+
+// A Codex whose service takes no more of it is parked until the time that it says, and its task loses no attempt (PAINS 111, 112, 113).
+func TestCodexAtItsLimit(t *testing.T) {
+	w := newWorld(t)
+	w.codex()
+	limit := scriptapi.Turn{Status: 429, ErrorType: "usage_limit_reached", Text: "The usage limit has been reached"}
+	w.api.Script(key("WS01"), limit)
+	w.fleet("add", "WS01", "write one.txt", "--brain", "codex")
+	w.fleet("spawn", "WS01", "--headless")
+	w.until("it is parked", func(s *roster.State) bool {
+		row, err := s.Workstream("WS01")
+		return err == nil && row.Parked() && row.ParkedUntil.After(time.Now())
+	})
+	if out := w.fleet("watch", "--once"); !strings.Contains(out, "LIMIT WS01 ") {
+		t.Errorf("fleet watch says %q", out)
+	}
+	w.until("its task waits", func(s *roster.State) bool {
+		task := s.Task("WS01")
+		return task.Status == roster.TaskPending && task.MaxAttempts == task.Attempts+roster.DefaultMaxAttempts
 	})
 }
