@@ -118,12 +118,14 @@ func (a *app) modelDefault() *cobra.Command {
 				fmt.Fprintln(a.out, agent.DefaultBrain())
 				return nil
 			}
-			if _, err := agent.Find(args[0]); err != nil {
-				return err
-			}
 			return agent.UpdateProfiles(func(all []agent.Profile) ([]agent.Profile, error) {
+				found := args[0] == "claude" // what it is without profiles
 				for i := range all {
 					all[i].Default = all[i].Name == args[0]
+					found = found || all[i].Default
+				}
+				if !found {
+					return nil, roster.Dataf("%s is no profile", args[0]).Hinted("make one of it: fleet model add NAME --base %s", args[0])
 				}
 				return all, nil
 			})
