@@ -3,7 +3,6 @@ package cmd
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +25,7 @@ variable it is, or which command prints it.`,
   fleet model default work       for the workstreams of runs to come`,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.modelChange("add"), a.modelChange("edit"), a.modelList(), a.modelRemove(), a.modelDefault(), a.modelTest())
+	c.AddCommand(a.modelAdd(), a.modelEdit(), a.modelList(), a.modelRemove(), a.modelDefault(), a.modelTest())
 	return c
 }
 
@@ -43,26 +42,45 @@ func profileFlags(c *cobra.Command, p *agent.Profile) {
 	f.StringVar(&p.KeyCmd, "key-command", "", "a shell command that prints the key")
 }
 
-func (a *app) modelChange(verb string) *cobra.Command {
-	var given agent.Profile
-	c := &cobra.Command{Use: verb + " <name>", Short: "Make a profile", Args: args(1, 1), Example: "  fleet model add work --base codex --key-env WORK_OPENAI_KEY"}
-	if verb == "edit" {
-		c.Short, c.Example = "Change what the flags name, and leave the rest", "  fleet model edit work --model gpt-6"
+// profileVerb changes the profiles. It is told where the one of the name is, -1 if there is none.
+func (a *app) profileVerb(use, about, example string, change func(all []agent.Profile, at int, name string) ([]agent.Profile, error)) *cobra.Command {
+	return &cobra.Command{
+		Use: use + " <name>", Short: about, Example: "  fleet model " + use + " work" + example, Args: args(1, 1),
+		RunE: a.forMaster(func(_ *cobra.Command, args []string) error {
+			return agent.UpdateProfiles(func(all []agent.Profile) ([]agent.Profile, error) {
+				at := slices.IndexFunc(all, func(p agent.Profile) bool { return p.Name == args[0] })
+				if at < 0 && use != "add" && (use != "default" || args[0] != noProfile) {
+					return nil, roster.Dataf("%s is no profile", args[0]).Hinted("fleet model ls lists them, fleet model add makes one")
+				}
+				return change(all, at, args[0])
+			})
+		}),
 	}
-	profileFlags(c, &given)
-	c.RunE = a.forMaster(func(_ *cobra.Command, args []string) error {
-		return agent.UpdateProfiles(func(all []agent.Profile) ([]agent.Profile, error) {
-			i := slices.IndexFunc(all, func(p agent.Profile) bool { return p.Name == args[0] })
-			if (i < 0) != (verb == "add") {
-				return nil, roster.Dataf("%s %s", args[0], map[bool]string{true: "is there already", false: "is no profile"}[i >= 0])
-			}
-			if i < 0 {
-				i, all = len(all), append(all, agent.Profile{Name: args[0]})
-			}
-			all[i].Set(given)
-			return all, all[i].Check()
-		})
+}
+
+// noProfile is the brain of new runs where no profile is the default.
+const noProfile = "claude"
+
+func (a *app) modelAdd() *cobra.Command {
+	var given agent.Profile
+	c := a.profileVerb("add", "Make a profile", " --base codex --key-env WORK_OPENAI_KEY", func(all []agent.Profile, at int, name string) ([]agent.Profile, error) {
+		if at >= 0 {
+			return nil, roster.Dataf("%s is there already", name)
+		}
+		given.Name = name
+		return append(all, given), given.Check()
 	})
+	profileFlags(c, &given)
+	return c
+}
+
+func (a *app) modelEdit() *cobra.Command {
+	var given agent.Profile
+	c := a.profileVerb("edit", "Change what the flags name, and leave the rest", " --model gpt-6", func(all []agent.Profile, at int, _ string) ([]agent.Profile, error) {
+		all[at].Set(given)
+		return all, all[at].Check()
+	})
+	profileFlags(c, &given)
 	return c
 }
 
@@ -77,9 +95,9 @@ func (a *app) modelList() *cobra.Command {
 			}
 			v := view{doc: all, header: []string{"NAME", "BASE", "MODEL", "URL", "KEY"}}
 			for _, p := range all {
-				key := orDash(strings.TrimSpace("$" + p.KeyEnv))
-				if p.KeyEnv == "" {
-					key = orDash(p.KeyCmd)
+				key := orDash(p.KeyCmd)
+				if p.KeyEnv != "" {
+					key = "$" + p.KeyEnv
 				}
 				name := p.Name
 				if p.Default {
@@ -95,42 +113,18 @@ func (a *app) modelList() *cobra.Command {
 }
 
 func (a *app) modelRemove() *cobra.Command {
-	return &cobra.Command{
-		Use: "rm <name>", Aliases: []string{"delete"}, Short: "Remove a profile", Args: args(1, 1), Example: "  fleet model rm work",
-		RunE: a.forMaster(func(_ *cobra.Command, args []string) error {
-			return agent.UpdateProfiles(func(all []agent.Profile) ([]agent.Profile, error) {
-				kept := slices.DeleteFunc(slices.Clone(all), func(p agent.Profile) bool { return p.Name == args[0] })
-				if len(kept) == len(all) {
-					return nil, roster.Dataf("%s is no profile", args[0])
-				}
-				return kept, nil
-			})
-		}),
-	}
+	return a.profileVerb("rm", "Remove a profile", "", func(all []agent.Profile, at int, _ string) ([]agent.Profile, error) {
+		return slices.Delete(all, at, at+1), nil
+	})
 }
 
 func (a *app) modelDefault() *cobra.Command {
-	return &cobra.Command{
-		Use: "default [<name>]", Short: "Say which brain new runs get, or set it", Args: args(0, 1),
-		Example: "  fleet model default work",
-		RunE: a.forMaster(func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				fmt.Fprintln(a.out, agent.DefaultBrain())
-				return nil
-			}
-			return agent.UpdateProfiles(func(all []agent.Profile) ([]agent.Profile, error) {
-				found := args[0] == "claude" // what it is without profiles
-				for i := range all {
-					all[i].Default = all[i].Name == args[0]
-					found = found || all[i].Default
-				}
-				if !found {
-					return nil, roster.Dataf("%s is no profile", args[0]).Hinted("make one of it: fleet model add NAME --base %s", args[0])
-				}
-				return all, nil
-			})
-		}),
-	}
+	return a.profileVerb("default", "Let new runs have a profile, or "+noProfile+" again", "", func(all []agent.Profile, at int, _ string) ([]agent.Profile, error) {
+		for i := range all {
+			all[i].Default = i == at
+		}
+		return all, nil
+	})
 }
 
 func (a *app) modelTest() *cobra.Command {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"strings"
 	"time"
 
 	"fleet/internal/agent"
@@ -49,10 +48,9 @@ func Accounts(ctx context.Context) []Row {
 		if b.Name != "codex" {
 			continue
 		}
-		out, err := proc.Run(ctx, proc.Cmd{Args: []string{"sh", "-c", "exec codex login status 2>&1"}})
-		r := Row{"login-codex", OK, strings.TrimSpace(string(out))}
-		if err != nil || !strings.Contains(strings.ToLower(r.Detail), "logged in") || strings.Contains(strings.ToLower(r.Detail), "not logged in") {
-			r.Status = Advisory
+		r := Row{"login-codex", OK, "logged in"}
+		if _, err := proc.Run(ctx, proc.Cmd{Args: []string{b.Program, "login", "status"}}); err != nil {
+			r.Status, r.Detail = Advisory, err.Error()
 		}
 		rows = append(rows, r)
 	}
