@@ -25,7 +25,8 @@ func newStart(a *app) *cobra.Command {
 has a task and none, one after the other. A worker that died goes on with its own
 conversation, where its agent still has it. q leaves the screen; the workers go on.
 A run without workstreams takes them from --config, else from fleet.config.local.json
-or fleet.config.json if one of them is here. Without a terminal it is fleet up.`,
+or fleet.config.json if one of them is here. Without a terminal it is fleet up.
+FLEET_THEME=light or dark and FLEET_MOUSE=off, in the environment, are about the screen.`,
 		Example: "  fleet start\n  fleet start --config fleet.config.json",
 		RunE: a.forMaster(a.onFleet(func(ctx context.Context, f *master.Fleet, _ []string) error {
 			if err := a.loadConfig(ctx, f.Dir, config); err != nil {
@@ -73,7 +74,7 @@ func (a *app) screen(ctx context.Context, f *master.Fleet, start bool) error {
 	if !slices.Contains([]string{"", "light", "dark"}, theme) {
 		return roster.Usagef("FLEET_THEME=%s: want light or dark", theme)
 	}
-	return tui.Run(ctx, f, tui.Options{Start: start, Theme: theme})
+	return tui.Run(ctx, f, tui.Options{Start: start, Theme: theme, Mouse: a.getenv("FLEET_MOUSE") != "off"})
 }
 
 func newAttach(a *app) *cobra.Command {

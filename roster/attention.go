@@ -19,15 +19,16 @@ type Alert struct {
 const (
 	AlertDialog  = "dialog"  // an agent waits at a dialog, or for a permission
 	AlertBlocked = "blocked" // a worker, or a person, says that it can't go on
-	AlertError   = "error"   // an agent's turn ended in an error, or at a limit
+	AlertError   = "error"   // an agent's turn ended in an error
 	AlertLanding = "landing" // its commits do not get into the base branch
 	AlertDead    = "dead"    // a worker is gone and has left work
 	AlertFailed  = "failed"  // a task has used up its attempts
 	AlertStale   = "stale"   // a worker at work gave no sign of life for StaleAfter
+	AlertLimit   = "limit"   // its service takes no more of it for a while; it goes on by itself
 	AlertVeto    = "veto"    // a worker waits for a file that another one holds
 )
 
-var alertKinds = []string{AlertDialog, AlertBlocked, AlertError, AlertLanding, AlertDead, AlertFailed, AlertStale, AlertVeto}
+var alertKinds = []string{AlertDialog, AlertBlocked, AlertError, AlertLanding, AlertDead, AlertFailed, AlertStale, AlertLimit, AlertVeto}
 
 // StaleAfter is how long a worker may be at work without a sign of life.
 const StaleAfter = 15 * time.Minute
@@ -58,6 +59,8 @@ func (s *State) alertKind(w *Workstream) string {
 		return AlertDialog
 	case w.failedToLand():
 		return AlertLanding
+	case w.Parked():
+		return AlertLimit
 	case w.Status == Blocked && starts(noteVeto):
 		return AlertVeto
 	case w.Status == Blocked && starts(noteError):

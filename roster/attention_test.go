@@ -18,6 +18,7 @@ func TestAlerts(t *testing.T) {
 		{ID: "WS06", Status: Blocked, Notes: "blocked: which database?"},
 		{ID: "WS07", Status: Blocked, Notes: "asks: the trust dialog"},
 		{ID: "WS08", Status: Blocked, Notes: "land: the test failed"},
+		{ID: "WS11", Status: Blocked, Notes: "limit: until 2030-01-02T08:00:00.000Z: usage limit reached"},
 		{ID: "WS09", Status: Done},
 		{ID: "WS10", Status: Pending},
 	}, Tasks: []Task{
@@ -31,6 +32,7 @@ func TestAlerts(t *testing.T) {
 		{"WS04", "", AlertDead, "it exited with code 1"},
 		{"WS09", "T9", AlertFailed, "attempts_exhausted"},
 		{"WS03", "", AlertStale, ""},
+		{"WS11", "", AlertLimit, "limit: until 2030-01-02T08:00:00.000Z: usage limit reached"},
 		{"WS02", "T2", AlertVeto, "veto: a.go is held by WS01"},
 	})
 }

@@ -41,6 +41,7 @@ const (
 type Options struct {
 	Start bool   // start the workers that are missing
 	Theme string // "light" or "dark"; empty is what the terminal says
+	Mouse bool   // a click selects, the wheel scrolls; selecting text needs shift then
 	Now   func() time.Time
 }
 
@@ -101,7 +102,11 @@ func Run(ctx context.Context, f *master.Fleet, o Options) error {
 	wake, stop := f.Dir.Changes("live")
 	defer stop()
 	s := New(f, wake, lipgloss.NewRenderer(os.Stdout), o)
-	_, err := tea.NewProgram(s, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithMouseCellMotion(), tea.WithFPS(framesPerSecond)).Run()
+	how := []tea.ProgramOption{tea.WithContext(ctx), tea.WithAltScreen(), tea.WithFPS(framesPerSecond)}
+	if o.Mouse {
+		how = append(how, tea.WithMouseCellMotion())
+	}
+	_, err := tea.NewProgram(s, how...).Run()
 	if ctx.Err() != nil {
 		return nil
 	}

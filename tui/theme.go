@@ -55,6 +55,9 @@ func (t *theme) face(r *row) face {
 	case roster.Started:
 		return face{"○", "idle", t.dim}
 	case roster.Blocked:
+		if r.Parked() {
+			return face{"◐", "limit", t.wait}
+		}
 		if r.waitsFor != "" {
 			return face{"◐", "waiting", t.wait}
 		}

@@ -92,6 +92,8 @@ func Say(e roster.Event) (string, Tone) {
 			return "waits: " + text("reason"), Wait
 		}
 		return strings.TrimSpace(text("from") + " → " + text("to") + " " + text("reason")), Quiet
+	case roster.LimitReached:
+		return "has reached a limit until " + text("until") + ": " + text("reason"), Wait
 	case roster.CommitMade:
 		return "committed " + text("sha"), Good
 	case roster.LandingDone:
