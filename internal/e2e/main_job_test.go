@@ -162,6 +162,11 @@ func TestKilledWorkerFreesItsFiles(t *testing.T) {
 			if out := w.hook(zombie, "WS01", w.repo+"/shared.txt"); !strings.Contains(out, `"permissionDecision":"deny"`) || !strings.Contains(out, "no longer the worker") {
 				t.Errorf("a zombie's write check answered %q", out)
 			}
+			w.fleet("up", "WS01") // MW-38: it goes on with its own conversation
+			w.until("the conversation goes on", func(s *roster.State) bool {
+				row, err := s.Workstream("WS01")
+				return err == nil && row.Epoch > before.Epoch && row.SessionID == before.SessionID
+			})
 		})
 	}
 }
