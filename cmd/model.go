@@ -25,7 +25,11 @@ variable it is, or which command prints it.`,
   fleet model default work       for the workstreams of runs to come`,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.modelAdd(), a.modelEdit(), a.modelList(), a.modelRemove(), a.modelDefault(), a.modelTest())
+	c.AddCommand(
+		a.modelChange("add", "Make a profile", " --base codex --key-env WORK_OPENAI_KEY"),
+		a.modelChange("edit", "Change what the flags name, and leave the rest", " --model gpt-6"),
+		a.modelList(), a.modelRemove(), a.modelDefault(), a.modelTest(),
+	)
 	return c
 }
 
@@ -61,22 +65,15 @@ func (a *app) profileVerb(use, about, example string, change func(all []agent.Pr
 // noProfile is the brain of new runs where no profile is the default.
 const noProfile = "claude"
 
-func (a *app) modelAdd() *cobra.Command {
+func (a *app) modelChange(verb, about, example string) *cobra.Command {
 	var given agent.Profile
-	c := a.profileVerb("add", "Make a profile", " --base codex --key-env WORK_OPENAI_KEY", func(all []agent.Profile, at int, name string) ([]agent.Profile, error) {
-		if at >= 0 {
+	c := a.profileVerb(verb, about, example, func(all []agent.Profile, at int, name string) ([]agent.Profile, error) {
+		switch {
+		case at < 0:
+			at, all = len(all), append(all, agent.Profile{Name: name})
+		case verb == "add":
 			return nil, roster.Dataf("%s is there already", name)
 		}
-		given.Name = name
-		return append(all, given), given.Check()
-	})
-	profileFlags(c, &given)
-	return c
-}
-
-func (a *app) modelEdit() *cobra.Command {
-	var given agent.Profile
-	c := a.profileVerb("edit", "Change what the flags name, and leave the rest", " --model gpt-6", func(all []agent.Profile, at int, _ string) ([]agent.Profile, error) {
 		all[at].Set(given)
 		return all, all[at].Check()
 	})

@@ -128,10 +128,3 @@ func (s *State) park(w *Workstream, until time.Time, reason string) {
 func (w *Workstream) Parked() bool {
 	return w.Status == Blocked && strings.HasPrefix(w.Notes, noteLimit)
 }
-
-// resume lets a parked worker go on.
-func (s *State) resume(w *Workstream) {
-	w.ParkedUntil, w.Notes = Time{}, ""
-	s.setStatus(w, s.restStatus(w), "")
-	s.wakes = true
-}

@@ -267,7 +267,8 @@ func (s *State) Apply(d Decision) (applied bool, err error) {
 		}
 	case DoResume:
 		if applied = present && w.Parked() && !s.Now.Before(w.ParkedUntil.Time); applied {
-			s.resume(w)
+			w.ParkedUntil, w.Notes = Time{}, ""
+			s.setStatus(w, s.restStatus(w), "")
 		}
 	case DoAssign:
 		if applied = present && t != nil && w.Waits() && fits(w, t) && s.runnable(s.Task, t); applied {

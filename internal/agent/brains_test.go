@@ -96,7 +96,8 @@ func TestArguments(t *testing.T) {
 	if _, err := b.Command(t.Context(), "/fleet", job); err == nil {
 		t.Error("codex would start without its hooks")
 	}
-	if c, err := b.WithoutHooks().Command(t.Context(), "/fleet", job); err != nil || strings.Contains(strings.Join(c.Args, " "), "hook") {
+	b.Hooks = false
+	if c, err := b.Command(t.Context(), "/fleet", job); err != nil || strings.Contains(strings.Join(c.Args, " "), "hook") {
 		t.Errorf("without hooks: %v, %v", c.Args, err)
 	}
 }

@@ -81,13 +81,8 @@ func (p *Profile) Set(other Profile) {
 	if other.KeyEnv != "" || other.KeyCmd != "" { // a key has one source
 		p.KeyEnv, p.KeyCmd = "", ""
 	}
-	text, err := json.Marshal(other)
-	if err == nil {
-		err = json.Unmarshal(text, p)
-	}
-	if err != nil {
-		panic(err) // texts, lists and maps of them always marshal
-	}
+	text, _ := json.Marshal(other) // which texts always do
+	_ = json.Unmarshal(text, p)
 }
 
 // apply adds what a profile asks for, and the key of its service, to a command.

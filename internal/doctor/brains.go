@@ -71,7 +71,8 @@ func Ask(ctx context.Context, b agent.Brain) (said string, err error) {
 	if _, err := proc.Run(ctx, proc.Cmd{Args: []string{"git", "init", "--quiet"}, Dir: dir}); err != nil {
 		return "", err
 	}
-	c, err := b.WithoutHooks().Command(ctx, "", agent.Job{
+	b.Hooks = false
+	c, err := b.Command(ctx, "", agent.Job{
 		Name: "ask", Mode: roster.Headless, Prompt: "Answer with the one word ready, and use no tool.", Root: dir, Limits: agent.Limits{MaxTurns: 1},
 	})
 	if err != nil {

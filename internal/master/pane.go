@@ -59,7 +59,7 @@ func (f *Fleet) runWorker(ctx context.Context, ws string, epoch int, o PaneOptio
 		return 0, err
 	}
 	if o.Ungated {
-		brain = brain.WithoutHooks()
+		brain.Hooks = false
 	}
 	var exit roster.Exit
 	if w.Mode == roster.Headless {

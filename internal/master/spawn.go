@@ -102,7 +102,7 @@ func (f *Fleet) planGate(ctx context.Context, p *Plan) error {
 		return roster.Refusef("%s: nothing would keep %s off files that others hold", why, p.WS.ID).
 			Hinted("FLEET_WORKTREE=on in fleet.env gives it a worktree of its own; --ungated starts it here all the same")
 	}
-	p.Brain, p.Ungated = p.Brain.WithoutHooks(), true
+	p.Brain.Hooks, p.Ungated = false, true
 	return nil
 }
 
