@@ -27,7 +27,7 @@ func (s *Screen) keyMoving(m tea.KeyMsg) tea.Cmd {
 	k := &s.keys
 	switch {
 	case matches(m, k.Quit):
-		return tea.Quit
+		return s.leave()
 	case matches(m, k.Up):
 		return s.move(-1)
 	case matches(m, k.Down):
@@ -68,6 +68,16 @@ func (s *Screen) keyMoving(m tea.KeyMsg) tea.Cmd {
 			}
 		}
 	}
+	return nil
+}
+
+// leave ends the screen. What it has begun ends with it, so that wants a second word.
+func (s *Screen) leave() tea.Cmd {
+	if s.busy == 0 || s.leaving {
+		return tea.Quit
+	}
+	s.leaving = true
+	s.said, s.saidBad = "something is under way and would be left half-way: q again leaves it", true
 	return nil
 }
 

@@ -69,7 +69,8 @@ type (
 const (
 	loadTimeout = 5 * time.Second
 	pageSize    = 500
-	logMost     = 4 * pageSize // events kept while the log follows
+	logMost     = 4 * pageSize   // events kept while the log follows
+	logDeepest  = 100 * pageSize // events to look through for what a filter lets by
 	reloadAfter = 100 * time.Millisecond
 	briefLines  = 12
 )

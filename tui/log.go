@@ -49,8 +49,17 @@ func (l *eventLog) add(events []roster.Event) {
 			l.back++ // what somebody reads stays where it is
 		}
 	}
-	if l.back == 0 && len(l.events) > logMost {
-		l.events, l.full = slices.Clone(l.events[len(l.events)-logMost/2:]), false
+}
+
+// trim forgets the oldest events once there are many, if the window is full without them.
+func (l *eventLog) trim(height int) {
+	if l.back > 0 || len(l.events) <= logMost {
+		return
+	}
+	less := *l
+	less.events, less.full = slices.Clone(l.events[len(l.events)-logMost/2:]), false
+	if _, short := less.lines(height); !short {
+		*l = less
 	}
 }
 

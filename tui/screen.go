@@ -65,6 +65,7 @@ type Screen struct {
 	seenAlerts    map[roster.Alert]bool
 	peeked        peekMsg
 	peeking       bool
+	peekPlanned   bool
 
 	mode    mode
 	focus   focus
@@ -77,7 +78,8 @@ type Screen struct {
 	pick    int     // in the palette
 	said    string  // the last word of an action
 	saidBad bool
-	busy    int // actions under way
+	busy    int  // actions under way
+	leaving bool // although one is
 }
 
 // New makes the screen of a run. wake has a value when the run may have changed.
@@ -169,6 +171,7 @@ func (s *Screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		s.peeking, s.peeked = false, m
 		return s, s.peekLater()
 	case peekAgain:
+		s.peekPlanned = false
 		return s, s.peek()
 	case tickedMsg:
 		s.fault(m.err)
@@ -203,6 +206,7 @@ func (s *Screen) loaded(m loadedMsg) tea.Cmd {
 	var cmds []tea.Cmd
 	if m.err == nil {
 		s.log.add(m.events)
+		s.log.trim(s.layout().log.h - 2)
 		if m.snap != nil {
 			s.snap, s.loadedKey = m.snap, m.key
 			cmds = append(cmds, s.notify(), s.settle())
@@ -246,9 +250,10 @@ func (s *Screen) peek() tea.Cmd {
 // peekLater looks again after a while, soon if the worker is at work.
 func (s *Screen) peekLater() tea.Cmd {
 	r := s.row(s.ws)
-	if r == nil || !r.alive || !s.layout().detail {
+	if r == nil || !r.alive || s.peekPlanned || !s.layout().detail {
 		return nil
 	}
+	s.peekPlanned = true
 	after := 10 * time.Second
 	if r.Status == roster.Working {
 		after = time.Second
@@ -262,7 +267,7 @@ func (s *Screen) peekLater() tea.Cmd {
 // fillLog reads older events while the log has room for more than it shows.
 func (s *Screen) fillLog() tea.Cmd {
 	_, short := s.log.lines(s.layout().log.h - 2)
-	if !short || s.log.paging || len(s.log.events) == 0 {
+	if !short || s.log.paging || len(s.log.events) == 0 || len(s.log.events) > logDeepest {
 		return nil
 	}
 	s.log.paging = true
@@ -299,7 +304,7 @@ func short(err error) string { return strings.TrimSpace(roster.Flat(err.Error())
 
 // ended tells what became of an action.
 func (s *Screen) ended(m saidMsg) {
-	s.busy = max(0, s.busy-1)
+	s.busy, s.leaving = max(0, s.busy-1), false
 	s.said, s.saidBad = m.text, false
 	s.fault(m.err)
 }

@@ -428,3 +428,45 @@ func TestLine(t *testing.T) {
 		t.Errorf("a long line is shown as %q", got)
 	}
 }
+
+// However often a worker is looked at, one further look is planned, not one for each.
+func TestPeeksDoNotPileUp(t *testing.T) {
+	s := screenAt(t, 120, 40)
+	s.peekPlanned, s.peeking = false, false
+	if s.peekLater() == nil || s.peekLater() != nil {
+		t.Error("a second look is planned beside the first")
+	}
+	s.Update(peekAgain{})
+	if !s.peeking || s.peekPlanned {
+		t.Error("the planned look is not taken")
+	}
+}
+
+// What is under way is not left half-way by one key.
+func TestLeaveTwiceWhileBusy(t *testing.T) {
+	s := screenAt(t, 80, 24)
+	s.busy = 1
+	if press(s, "q") != nil || !strings.Contains(s.View(), "q again leaves it") {
+		t.Error("one q leaves an action half-way")
+	}
+	if press(s, "q") == nil {
+		t.Error("a second one does not leave")
+	}
+}
+
+// A log that a filter thins out keeps what it shows.
+func TestLogTrim(t *testing.T) {
+	l := eventLog{ws: "WS02"}
+	events := []roster.Event{{ID: 1, Type: roster.TaskSucceeded, WS: "WS02"}}
+	for id := int64(2); id <= logMost+2; id++ {
+		events = append(events, roster.Event{ID: id, Type: roster.TaskSucceeded, WS: "WS01"})
+	}
+	l.add(events)
+	if l.trim(1); l.first() != 1 {
+		t.Errorf("the only line that it shows is gone: it begins at %d", l.first())
+	}
+	l.ws = ""
+	if l.trim(10); l.first() != int64(logMost/2+3) {
+		t.Errorf("it begins at %d", l.first())
+	}
+}
