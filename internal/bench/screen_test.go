@@ -39,7 +39,7 @@ func screen(dir, fleet string) error {
 	}
 	t := terminal{socket: filepath.Join(dir, "tmux"), written: filepath.Join(dir, "written")}
 	defer func() { _, _ = t.tmux("kill-server") }()
-	if _, err := t.tmux("new-session", "-d", "-x", "200", "-y", "60", "sleep 0.3; exec "+fleet+" --run-dir "+d.Path+" attach"); err != nil {
+	if _, err := t.tmux("new-session", "-d", "-x", "200", "-y", "60", "sh", "-c", `sleep 0.3; exec "$0" --run-dir "$1" attach`, fleet, d.Path); err != nil {
 		return err
 	}
 	if _, err := t.tmux("pipe-pane", "-O", "cat > "+t.written); err != nil {
