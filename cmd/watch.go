@@ -35,7 +35,7 @@ The heartbeat is not a field: that it stands still is what STALE says.`,
 		Example: "  fleet watch\n  fleet watch --once        in scripts",
 		RunE:    a.onFleet(func(ctx context.Context, f *master.Fleet, _ []string) error { return a.runWatch(ctx, f, o) }),
 	}
-	c.Flags().IntVar(&o.staleMin, "stale-min", 15, "minutes without a sign of life")
+	c.Flags().IntVar(&o.staleMin, "stale-min", int(roster.StaleAfter.Minutes()), "minutes without a sign of life")
 	c.Flags().IntVar(&o.poll, "poll", 60, "seconds from scan to scan")
 	c.Flags().BoolVar(&o.once, "once", false, "scan once and end")
 	return c
