@@ -190,42 +190,12 @@ func unblock(c call) (string, error) {
 }
 
 func handoff(c call) (string, error) {
-	if _, err := c.f.WriteHandoff(c.ctx, c.id()); err != nil {
-		return "", err
-	}
-	if len(c.f.Dir.Spares(c.id())) == 0 {
-		p, err := c.f.PlanSpares(c.ctx, c.id(), master.SpawnOptions{})
-		if err == nil {
-			err = c.f.SpawnSpare(c.ctx, master.Launched{Plan: p}, 1)
-		}
-		if err == nil {
-			err = c.awaitSpare()
-		}
-		if err != nil {
-			return "", err
-		}
-	}
-	l, err := c.f.HandOff(c.ctx, c.id(), 0)
+	l, err := c.f.Replace(c.ctx, c.id())
 	if err != nil {
 		return "", err
 	}
 	up, err := c.f.AwaitUp(c.ctx, l)
 	return fmt.Sprintf("%s goes on in a fresh agent, which is %s", c.id(), up.State), err
-}
-
-// awaitSpare waits until a spare stands by.
-func (c call) awaitSpare() error {
-	wake, stop := c.f.Dir.Changes("live")
-	defer stop()
-	late := time.After(spareTimeout)
-	for len(c.f.Dir.Spares(c.id())) == 0 {
-		select {
-		case <-wake:
-		case <-late:
-			return roster.Refusef("no spare of %s has come up", c.id()).Hinted("fleet attach --panes shows why")
-		}
-	}
-	return nil
 }
 
 func land(c call) (string, error) {
@@ -277,8 +247,6 @@ func shell(variable, otherwise, path string) (*exec.Cmd, error) {
 
 // actionTimeout bounds an action; one that lands may have a long test to run.
 const actionTimeout = time.Hour
-
-const spareTimeout = 20 * time.Second
 
 // do carries an action out beside the event loop.
 func (a *action) do(f *master.Fleet, t target, text string) tea.Cmd {

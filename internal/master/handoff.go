@@ -52,6 +52,42 @@ func (f *Fleet) HandOff(ctx context.Context, ws string, k int) (Launched, error)
 	})
 }
 
+// Replace writes a workstream's handoff and has a fresh agent go on by it: a spare that
+// stands by, or one that is opened for it.
+func (f *Fleet) Replace(ctx context.Context, ws string) (l Launched, err error) {
+	if _, err := f.WriteHandoff(ctx, ws); err != nil {
+		return l, err
+	}
+	if len(f.Dir.Spares(ws)) == 0 {
+		if l.Plan, err = f.PlanSpares(ctx, ws, SpawnOptions{}); err != nil {
+			return l, err
+		}
+		if err = f.SpawnSpare(ctx, l, 1); err == nil {
+			err = f.awaitSpare(ctx, ws)
+		}
+		if err != nil {
+			return l, err
+		}
+	}
+	return f.HandOff(ctx, ws, 0)
+}
+
+// awaitSpare waits until a spare of a workstream stands by.
+func (f *Fleet) awaitSpare(ctx context.Context, ws string) error {
+	wake, stop := f.Dir.Changes("live")
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, wrapperTimeout)
+	defer cancel()
+	for len(f.Dir.Spares(ws)) == 0 {
+		select {
+		case <-wake:
+		case <-ctx.Done():
+			return roster.Refusef("no spare of %s has come up", ws).Hinted("fleet attach --panes shows why")
+		}
+	}
+	return nil
+}
+
 // seat makes the pane of a spare that was called the worker's.
 func (f *Fleet) seat(ctx context.Context, l Launched, pane tmux.PaneID) (Launched, error) {
 	server, err := f.Tmux()
