@@ -3,6 +3,7 @@ package tui
 import (
 	"strings"
 
+	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 )
 
@@ -26,40 +27,40 @@ func (s *Screen) key(m tea.KeyMsg) tea.Cmd {
 func (s *Screen) keyMoving(m tea.KeyMsg) tea.Cmd {
 	k := &s.keys
 	switch {
-	case matches(m, k.Quit):
+	case key.Matches(m, k.Quit):
 		return s.leave()
-	case matches(m, k.Up):
+	case key.Matches(m, k.Up):
 		return s.move(-1)
-	case matches(m, k.Down):
+	case key.Matches(m, k.Down):
 		return s.move(1)
-	case matches(m, k.Top):
+	case key.Matches(m, k.Top):
 		return s.move(-1 << 30)
-	case matches(m, k.Bottom):
+	case key.Matches(m, k.Bottom):
 		return s.move(1 << 30)
-	case matches(m, k.PageUp):
+	case key.Matches(m, k.PageUp):
 		return s.scrollLog(s.layout().log.h - 3)
-	case matches(m, k.PageDown):
+	case key.Matches(m, k.PageDown):
 		return s.scrollLog(3 - s.layout().log.h)
-	case matches(m, k.Focus):
+	case key.Matches(m, k.Focus):
 		s.focus = (s.focus + 1) % panels
-	case matches(m, k.Filter):
+	case key.Matches(m, k.Filter):
 		s.filter()
 		return s.fillLog()
-	case matches(m, k.Details):
+	case key.Matches(m, k.Details):
 		s.log.quiet, s.log.back = !s.log.quiet, 0
 		return s.fillLog()
-	case matches(m, k.Search):
+	case key.Matches(m, k.Search):
 		s.prompt(nil, s.log.query)
-	case matches(m, k.Palette):
+	case key.Matches(m, k.Palette):
 		s.mode, s.pick = picking, 0
 		s.input.set("")
-	case matches(m, k.Help):
+	case key.Matches(m, k.Help):
 		s.mode = helping
-	case matches(m, k.Theme):
+	case key.Matches(m, k.Theme):
 		s.render.SetHasDarkBackground(!s.render.HasDarkBackground())
-	case matches(m, k.Leave):
+	case key.Matches(m, k.Leave):
 		s.log.ws, s.log.query, s.log.back, s.said = "", "", 0, ""
-	case matches(m, k.Enter):
+	case key.Matches(m, k.Enter):
 		return s.choose(s.named("send"))
 	default:
 		for i := range s.actions {
@@ -168,10 +169,10 @@ func (s *Screen) prompt(a *action, text string) {
 
 func (s *Screen) keyTyping(m tea.KeyMsg) tea.Cmd {
 	switch {
-	case matches(m, s.keys.Leave):
+	case key.Matches(m, s.keys.Leave):
 		s.leaveInput()
 		return nil
-	case matches(m, s.keys.Enter):
+	case key.Matches(m, s.keys.Enter):
 		text := strings.TrimSpace(s.input.value())
 		a := s.pending
 		s.leaveInput()
@@ -208,7 +209,7 @@ func (s *Screen) keyAsking(m tea.KeyMsg) tea.Cmd {
 func (s *Screen) keyPicking(m tea.KeyMsg) tea.Cmd {
 	found := s.found()
 	switch {
-	case matches(m, s.keys.Leave):
+	case key.Matches(m, s.keys.Leave):
 		s.leaveInput()
 		return nil
 	case m.String() == "up":
@@ -217,7 +218,7 @@ func (s *Screen) keyPicking(m tea.KeyMsg) tea.Cmd {
 	case m.String() == "down":
 		s.pick = min(len(found)-1, s.pick+1)
 		return nil
-	case matches(m, s.keys.Enter):
+	case key.Matches(m, s.keys.Enter):
 		s.leaveInput()
 		if len(found) == 0 {
 			return nil

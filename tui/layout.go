@@ -5,11 +5,10 @@ type box struct{ y, w, h int }
 
 // layout is how the screen is divided. A small one drops panels, the least needed first.
 type layout struct {
-	alerts               int // lines
-	workers, side, log   box // side is right of the workers: the detail of the selected one
-	bottom               box // right of the log: tasks or waits
-	detail, small        bool
-	sideX, bottomX, body int
+	alerts             int // lines
+	workers, side, log box // side is right of the workers: the detail of the selected one
+	bottom             box // right of the log: tasks or waits
+	detail, small      bool
 }
 
 const (
@@ -28,8 +27,8 @@ func (s *Screen) layout() layout {
 	if s.snap != nil {
 		l.alerts = min(len(s.snap.alerts), 1+h/20)
 	}
-	l.body = 1 + l.alerts
-	room := h - l.body - 2 // the input line and the legend
+	top := 1 + l.alerts
+	room := h - top - 2 // the input line and the legend
 	rows := 1
 	if s.snap != nil {
 		rows = max(1, len(s.snap.rows))
@@ -40,16 +39,13 @@ func (s *Screen) layout() layout {
 	} else if h >= tall {
 		upper = min(upper, room*3/5)
 	}
-	l.workers = box{l.body, w, upper}
-	l.log = box{l.body + upper, w, room - upper}
-	l.bottomX = w
+	l.workers = box{top, w, upper}
+	l.log = box{top + upper, w, room - upper}
 	if w >= wide {
 		l.detail = true
 		l.workers.w = w * 11 / 20
-		l.sideX = l.workers.w
-		l.side = box{l.body, w - l.workers.w, upper}
+		l.side = box{top, w - l.workers.w, upper}
 		l.log.w = w * 11 / 20
-		l.bottomX = l.log.w
 		l.bottom = box{l.log.y, w - l.log.w, l.log.h}
 	}
 	return l

@@ -16,7 +16,6 @@ import (
 
 // snapshot is what the screen shows of a run, as it stood at one moment.
 type snapshot struct {
-	at      time.Time
 	rows    []row
 	tasks   []roster.TaskView
 	waits   []roster.Wait
@@ -72,7 +71,6 @@ const (
 	logMost     = 4 * pageSize   // events kept while the log follows
 	logDeepest  = 100 * pageSize // events to look through for what a filter lets by
 	reloadAfter = 100 * time.Millisecond
-	briefLines  = 12
 )
 
 // awaitChange waits for the next sign of a change in the run dir.
@@ -158,7 +156,7 @@ func peek(f *master.Fleet, ws, task string) tea.Cmd {
 
 // look makes a snapshot of a run.
 func look(s *roster.State, alive func(ws string) bool) *snapshot {
-	snap := &snapshot{at: s.Now, tasks: s.TaskViews(), waits: s.Waits(), alerts: s.Alerts()}
+	snap := &snapshot{tasks: s.TaskViews(), waits: s.Waits(), alerts: s.Alerts()}
 	at := make(map[string]int)
 	for i, w := range s.Workstreams {
 		w.Claims = slices.Clone(w.Claims)

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
 
@@ -362,6 +361,3 @@ func (s *Screen) begin(a *action, t target, text string) tea.Cmd {
 	s.said, s.saidBad = a.name+" …", false
 	return a.do(s.f, t, text)
 }
-
-// matches reports whether a key press is one of a binding's.
-func matches(m tea.KeyMsg, b key.Binding) bool { return key.Matches(m, b) }
