@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fleet/internal/master"
 	"fleet/roster"
 	"fleet/roster/rundir"
 )
@@ -14,18 +15,13 @@ import (
 func newState(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "state", GroupID: "look",
-		Short: "Show the whole state of the run as JSON: workstreams, tasks, leases, counts and the last event",
-		RunE: a.onRun(func(ctx context.Context, d *rundir.Dir, _ []string) error {
-			return d.View(ctx, func(s *roster.State) error {
-				last, err := d.LastEvent()
-				if err != nil {
-					return err
-				}
-				return printJSON(a.out, map[string]any{
-					"run": d.Slug(), "run_dir": d.Path, "now": roster.Time{Time: s.Now}, "workstreams": statusRows(d, s), "tasks": s.TaskViews(),
-					"leases": leases(s), "counters": s.Tally(), "last_event_id": last,
-				})
-			})
+		Short: "Show the whole state of the run as JSON: workstreams, tasks, leases, alerts, waits, lanes, counts and the last event",
+		RunE: a.onFleet(func(ctx context.Context, f *master.Fleet, _ []string) error {
+			snap, err := f.Snapshot(ctx)
+			if err != nil {
+				return err
+			}
+			return printJSON(a.out, snap)
 		}),
 	}
 }
@@ -36,17 +32,12 @@ func newLeases(a *app) *cobra.Command {
 		Short: "Show which files are held, by whom and since when",
 	}
 	return a.onView(c, func(_ *rundir.Dir, s *roster.State) (view, error) {
-		v := view{doc: map[string]any{"leases": leases(s)}, header: []string{"PATH", "HOLDER", "TASK", "TOOL", "SINCE"}}
-		for _, l := range leases(s) {
+		v := view{doc: map[string]any{"leases": master.Leases(s)}, header: []string{"PATH", "HOLDER", "TASK", "TOOL", "SINCE"}}
+		for _, l := range master.Leases(s) {
 			v.row(l.Path, l.WS, orDash(l.Task), l.Tool, s.Now.Sub(l.AcquiredAt.Time).Truncate(time.Second).String())
 		}
 		return v, nil
 	})
-}
-
-// leases is never nil, for programs that go through it.
-func leases(s *roster.State) []roster.Lease {
-	return slices.AppendSeq([]roster.Lease{}, s.Leases.All())
 }
 
 func newConflicts(a *app) *cobra.Command {

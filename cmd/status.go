@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fleet/internal/master"
 	"fleet/roster"
 	"fleet/roster/rundir"
 )
@@ -44,28 +45,8 @@ func (a *app) printRoster(_ context.Context, d *rundir.Dir, _ []string) error {
 	return err
 }
 
-// statusRow is a workstream with what is derived about it.
-type statusRow struct {
-	roster.Workstream
-	Held  []string `json:"held"`
-	Alive bool     `json:"alive"` // its wrapper runs
-}
-
-func statusRows(d *rundir.Dir, s *roster.State) []statusRow {
-	held := make(map[string][]string)
-	for l := range s.Leases.All() {
-		held[l.WS] = append(held[l.WS], l.Path)
-	}
-	rows := make([]statusRow, len(s.Workstreams))
-	for i, w := range s.Workstreams {
-		w.Claims = append([]string{}, w.Claims...) // never null, for programs that go through it
-		rows[i] = statusRow{Workstream: w, Held: append([]string{}, held[w.ID]...), Alive: d.Alive(w.ID)}
-	}
-	return rows
-}
-
 func statusView(d *rundir.Dir, s *roster.State) view {
-	rows := statusRows(d, s)
+	rows := master.Rows(d, s)
 	v := view{
 		doc:    map[string]any{"run": d.Slug(), "run_dir": d.Path, "workstreams": rows},
 		header: []string{"WS", "STATUS", "TASK", "CLAIMS", "HELD", "AGE", "NOTE"},
