@@ -1,0 +1,79 @@
+// What is in the way: what needs a person, who waits for whom, and which files are held.
+'use strict';
+
+const files = (() => {
+  const shownAtMost = 200;
+  let announced = '';
+
+  function show(doc) {
+    showAlerts(doc.alerts ?? []);
+    showWaits(doc.waits ?? [], doc.conflicts ?? []);
+    showLeases(doc.leases ?? [], Date.parse(doc.now ?? doc.generated_at));
+  }
+
+  function showAlerts(alerts) {
+    const section = byID('alerts');
+    section.hidden = alerts.length === 0;
+    setText(section.querySelector('.count'), alerts.length);
+    keyed(section.lastElementChild, alerts, alert => `${alert.ws_id} ${alert.task_id} ${alert.kind}`, makeAlert, (row, alert) => {
+      const [who, what, why, way] = row.children;
+      const kind = alertKinds[alert.kind] ?? { word: alert.kind, tone: 'bad', way: () => '' };
+      setAttribute(row, 'data-tone', kind.tone);
+      setText(who, alert.ws_id || alert.task_id);
+      setText(what, alert.task_id && alert.ws_id && alert.task_id !== alert.ws_id ? `${kind.word} at ${alert.task_id}` : kind.word);
+      setText(why, (alert.why ?? '').replace(/^(asks|blocked|veto|agent error): */, ''));
+      setText(way, kind.way(alert));
+    });
+    announce(alerts);
+  }
+
+  function makeAlert(alert) {
+    const who = el('button', { type: 'button', class: 'who' });
+    who.addEventListener('click', () => workers.reveal(alert.ws_id));
+    return el('li', {}, who, el('strong'), el('span', { class: 'why' }), el('code'));
+  }
+
+  // A reader of the screen hears of an alert once, when it comes.
+  function announce(alerts) {
+    const text = alerts.map(alert => `${alert.ws_id || alert.task_id} ${alertKinds[alert.kind]?.word ?? alert.kind}`).join(', ');
+    if (text !== announced) setText(byID('said'), text && `Needs you: ${text}`);
+    announced = text;
+  }
+
+  // A wait has somebody at its end where the thing is in somebody's hands.
+  function showWaits(waits, conflicts) {
+    const denied = conflicts.filter(c => !c.resolved && !waits.some(w => w.task_id === c.task_id && w.for === `file ${c.path}`))
+      .map(c => ({ ws_id: c.requester, task_id: c.task_id, for: `file ${c.path}`, on: c.holder }));
+    const all = [...waits.filter(wait => wait.for.startsWith('file ')), ...denied, ...waits.filter(wait => wait.on && wait.for.startsWith('task '))];
+    const section = byID('waits');
+    section.hidden = all.length === 0;
+    setText(section.querySelector('.count'), all.length);
+    keyed(section.lastElementChild, all.slice(0, shownAtMost), wait => JSON.stringify(wait),
+      () => el('li', {}, el('span', { class: 'who' }), el('span', { class: 'arrow', 'aria-label': 'waits for' }, '→'), el('span', { class: 'who' }), el('span', { class: 'for' })),
+      (row, wait) => {
+        const [who, , on, what] = row.children;
+        setAttribute(row, 'data-tone', wait.for.startsWith('file ') ? 'wait' : 'idle');
+        setText(who, wait.ws_id || wait.task_id);
+        setText(on, wait.on);
+        setText(what, wait.for.replace(/^file /, ''));
+      });
+  }
+
+  function showLeases(leases, now) {
+    const section = byID('files');
+    setText(section.querySelector('.count'), leases.length);
+    section.querySelector('.empty').hidden = leases.length > 0;
+    keyed(section.lastElementChild, leases.slice(0, shownAtMost), lease => lease.path,
+      () => el('li', {}, el('span', { class: 'path' }), el('span', { class: 'who' }), el('span', { class: 'soft' })),
+      (row, lease) => {
+        const [path, who, since] = row.children;
+        setText(path, lease.path);
+        setAttribute(path, 'title', lease.path);
+        setText(who, lease.ws_id);
+        setText(since, duration((now - Date.parse(lease.acquired_at)) / 1000));
+      });
+    section.lastElementChild.hidden = leases.length === 0;
+  }
+
+  return { show };
+})();
