@@ -8,7 +8,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"fleet/cmd"
-	_ "fleet/hooks/early" // as in the product
+	_ "fleet/hooks/late" // as in the product
 )
 
 // TestMain makes the test binary play fleet, and the fake of Claude Code, in the scripts.

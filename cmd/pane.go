@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fleet/hooks"
+	"fleet/hooks/shell"
 	"fleet/internal/agent"
 	"fleet/internal/master"
 	"fleet/internal/scripted"
@@ -101,7 +102,7 @@ func newHook(a *app) *cobra.Command {
 settings that fleet gives to its workers call it; nobody needs to call it by hand.
 Outside of a fleet it does nothing. The exit code is 0, or 2 to block.`,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if code := hooks.Main(args, a.in, a.out, a.getenv); code != 0 {
+			if code := hooks.Main(args, hooks.Host{Stdin: a.in, Stdout: a.out, Getenv: a.getenv, Shell: shell.Inspect}); code != 0 {
 				return &codedError{code: code}
 			}
 			return nil

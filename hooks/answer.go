@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"fleet/hooks/shell"
+	"fleet/hooks/effect"
 	"fleet/roster"
 )
 
@@ -84,7 +84,7 @@ func denialLine(d roster.Denial) string {
 	return fmt.Sprintf("%s: %s.", d.Path, d.Reason)
 }
 
-func trampleText(t shell.Trample) string {
+func trampleText(t effect.Trample) string {
 	text := fmt.Sprintf("`%s` is refused: %s.", t.Command, t.Why)
 	if t.Instead != "" {
 		text += " " + t.Instead

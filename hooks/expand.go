@@ -5,7 +5,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"fleet/hooks/shell"
+	"fleet/hooks/effect"
 	"fleet/roster"
 )
 
@@ -14,7 +14,7 @@ const maxMatches = 1000
 
 // expand gives the paths that a target of a shell command stands for in this tree,
 // and whether everything below them changes, too.
-func expand(t tree, target shell.Target) (paths []string, wholeTree bool) {
+func expand(t tree, target effect.Target) (paths []string, wholeTree bool) {
 	path := target.Path
 	if target.Into != "" && t.isDir(path) {
 		path = target.Into

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"fleet/hooks/shell"
 	planningtemplate "fleet/planning-template"
 	"fleet/roster"
 	"fleet/roster/rundir"
@@ -71,7 +72,8 @@ func getenv(env map[string]string) func(string) string {
 
 func run(args []string, stdin io.Reader, env map[string]string) (out string, code int) {
 	var b strings.Builder
-	code = Main(args, stdin, &b, getenv(env))
+	exit := func(int) {} // the answer is given by then
+	code = Main(args, Host{Stdin: stdin, Stdout: &b, Getenv: getenv(env), Shell: shell.Inspect, Exit: exit})
 	return b.String(), code
 }
 
@@ -261,8 +263,42 @@ func TestInputThatDoesNotEnd(t *testing.T) {
 	w := newWorld(t, nil)
 	r, hold := io.Pipe()
 	defer hold.Close()
-	out, _ := run([]string{preToolUse, "WS01"}, r, w.env("WS01", 1))
-	wantDeny(t, out, "no answer within")
+	var out strings.Builder
+	code := Main([]string{preToolUse, "WS01"}, Host{
+		Stdin: r, Stdout: &out, Getenv: getenv(w.env("WS01", 1)),
+		Exit: func(code int) {
+			if code != 0 {
+				t.Errorf("exit %d", code)
+			}
+			hold.Close() // where a program ends, a late answer comes, and isn't given
+		},
+	})
+	if code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	wantDeny(t, out.String(), "no answer within")
+}
+
+// A call about a shell command is left to who can read one, with nothing done; every other is answered.
+func TestWithoutShell(t *testing.T) {
+	w := newWorld(t, nil)
+	for tool, want := range map[string]int{"Bash": Unanswered, "Write": 0} {
+		call := fmt.Sprintf(`{"tool_name":%q,"tool_input":{"file_path":"a.go","command":"echo x > b.go"}}`, tool)
+		for _, args := range [][]string{{preToolUse, "WS01"}, {preToolUse}} {
+			env := w.env("WS01", 1)
+			if len(args) == 1 {
+				env = map[string]string{EnvRunDir: w.dir.Path}
+			}
+			var out strings.Builder
+			code := Main(args, Host{Stdin: strings.NewReader(call), Stdout: &out, Getenv: getenv(env)})
+			if code != want || (out.Len() > 0) != (want == 0) {
+				t.Errorf("%s %s: exit %d, %q; want %d", tool, args, code, out.String(), want)
+			}
+		}
+	}
+	if got := w.holder("b.go"); got != "" {
+		t.Errorf("b.go is held by %s", got)
+	}
 }
 
 // A panic is an error of ours, and denies with a reason.

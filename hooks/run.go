@@ -2,12 +2,15 @@ package hooks
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strconv"
+	"sync"
 	"time"
 
+	"fleet/hooks/effect"
 	"fleet/roster"
 	"fleet/roster/rundir"
 )
@@ -46,18 +49,42 @@ type session struct {
 	ws    string
 	epoch int
 	in    input
+	shell Shell
 }
 
-// blocks is the exit code by which a hook stops what called it.
-const blocks = 2
+// Host is what a hook is called with.
+type Host struct {
+	Stdin  io.Reader
+	Stdout io.Writer
+	Getenv func(string) string
+	Shell  Shell
+	// Exit ends the program. It is called when the time is over, whatever takes it: the
+	// lock, a file system, an input that doesn't end.
+	Exit func(code int)
+}
+
+// Shell reads off a command line what it would do in a directory. It is handed in
+// since its parser takes its time to initialise, and most calls don't need it.
+type Shell func(command, dir string) (effect.Report, error)
+
+const (
+	// blocks is the exit code by which a hook stops what called it.
+	blocks = 2
+	// Unanswered is returned in place of an exit code for a call that is about a shell
+	// command and has no Shell to read it. Its input is read, and nothing is done yet.
+	Unanswered = -1
+)
+
+var errNoShell = errors.New("no shell reader")
 
 // Known reports whether agents have an event of this name.
 func Known(event string) bool { return handlers[event] != nil }
 
 // Main runs a hook: args are the event and, for a worker, its workstream. The
 // exit code is 0, or 2, which blocks: for an event that doesn't exist, and for an
-// answer that could not be written, since one that isn't heard is none.
-func Main(args []string, stdin io.Reader, stdout io.Writer, getenv func(string) string) (code int) {
+// answer that could not be written, since one that isn't heard is none. Without a
+// shell it may be Unanswered.
+func Main(args []string, h Host) (code int) {
 	if len(args) == 0 || len(args) > 2 || !Known(args[0]) {
 		return blocks
 	}
@@ -69,7 +96,24 @@ func Main(args []string, stdin io.Reader, stdout io.Writer, getenv func(string) 
 	if event == "stop" {
 		limit = slowest
 	}
-	out, err := inTime(limit, func(ctx context.Context) ([]byte, error) { return answerEvent(ctx, event, ws, stdin, getenv) })
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	var once sync.Once                              // one answer is given, by whoever has it first
+	over := time.AfterFunc(limit+limit/20, func() { // later than ctx: who waits for the lock says so by itself
+		once.Do(func() { code = h.say(event, nil, fmt.Errorf("no answer within %s", limit)) })
+		h.Exit(code)
+	})
+	defer over.Stop()
+	out, err := h.answer(ctx, event, ws)
+	once.Do(func() { code = h.say(event, out, err) })
+	return code
+}
+
+// say gives the answer to an event, and returns the exit code.
+func (h Host) say(event string, out []byte, err error) int {
+	if errors.Is(err, errNoShell) {
+		return Unanswered
+	}
 	if err != nil {
 		out = nil // half an answer could keep a turn from ending, for ever
 	}
@@ -79,50 +123,26 @@ func Main(args []string, stdin io.Reader, stdout io.Writer, getenv func(string) 
 	if len(out) == 0 {
 		return 0
 	}
-	if _, err := stdout.Write(out); err != nil {
+	if _, err := h.Stdout.Write(out); err != nil {
 		return blocks
 	}
 	return 0
 }
 
-// inTime gives up waiting for an answer when the time is over, whatever takes it:
-// the lock, a file system, an input that doesn't end.
-func inTime(limit time.Duration, fn func(context.Context) ([]byte, error)) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	type answer struct {
-		out []byte
-		err error
-	}
-	answers := make(chan answer, 1)
-	go func() {
-		var a answer
-		defer func() {
-			if r := recover(); r != nil { // a fault of ours denies, with a reason
-				a = answer{err: fmt.Errorf("internal error: %v", r)}
-			}
-			answers <- a
-		}()
-		a.out, a.err = fn(ctx)
+func (h Host) answer(ctx context.Context, event, ws string) (out []byte, err error) {
+	defer func() {
+		if r := recover(); r != nil { // a fault of ours denies, with a reason
+			err = fmt.Errorf("internal error: %v", r)
+		}
 	}()
-	over := time.After(limit + limit/20) // later than ctx: who waits for the lock says so by itself
-	select {
-	case a := <-answers:
-		return a.out, a.err
-	case <-over:
-		return nil, fmt.Errorf("no answer within %s", limit)
-	}
-}
-
-func answerEvent(ctx context.Context, event, ws string, stdin io.Reader, getenv func(string) string) (out []byte, err error) {
 	if ws == "" {
-		return operator(ctx, event, stdin, getenv)
+		return h.operator(ctx, event)
 	}
-	s, err := open(ws, getenv)
+	s, err := h.open(ws)
 	if err != nil {
 		return nil, err
 	}
-	if s.in, err = readInput(stdin); err != nil {
+	if s.in, err = readInput(h.Stdin); err != nil {
 		return nil, err
 	}
 	return handlers[event](s, ctx)
@@ -130,33 +150,33 @@ func answerEvent(ctx context.Context, event, ws string, stdin io.Reader, getenv 
 
 // open finds out who calls. The settings file names the workstream and the
 // environment must agree: a session that lost its identity is nobody's worker.
-func open(ws string, getenv func(string) string) (*session, error) {
-	if got := getenv(EnvWS); got != ws {
+func (h Host) open(ws string) (*session, error) {
+	if got := h.Getenv(EnvWS); got != ws {
 		return nil, fmt.Errorf("this session should be %s, but its environment says %s=%q", ws, EnvWS, got)
 	}
-	epoch, err := strconv.Atoi(getenv(EnvEpoch))
+	epoch, err := strconv.Atoi(h.Getenv(EnvEpoch))
 	if err != nil {
-		return nil, fmt.Errorf("%s=%q is no incarnation", EnvEpoch, getenv(EnvEpoch))
+		return nil, fmt.Errorf("%s=%q is no incarnation", EnvEpoch, h.Getenv(EnvEpoch))
 	}
-	dir, err := rundir.Open(getenv(EnvRunDir))
+	dir, err := rundir.Open(h.Getenv(EnvRunDir))
 	if err != nil {
 		return nil, err
 	}
-	return &session{dir: dir, ws: ws, epoch: epoch}, nil
+	return &session{dir: dir, ws: ws, epoch: epoch, shell: h.Shell}, nil
 }
 
 // operator serves a session that people started themselves: it may write any
 // file that no worker of any run in this repository holds. Outside of a fleet it
 // costs nothing and says nothing.
-func operator(ctx context.Context, event string, stdin io.Reader, getenv func(string) string) ([]byte, error) {
-	if event != preToolUse || getenv(EnvWS) != "" {
+func (h Host) operator(ctx context.Context, event string) ([]byte, error) {
+	if event != preToolUse || h.Getenv(EnvWS) != "" {
 		return nil, nil
 	}
-	dirs, err := operatorDirs(getenv)
+	dirs, err := h.operatorDirs()
 	if err != nil || len(dirs) == 0 {
 		return nil, err
 	}
-	in, err := readInput(stdin)
+	in, err := readInput(h.Stdin)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +185,7 @@ func operator(ctx context.Context, event string, stdin io.Reader, getenv func(st
 		if err != nil {
 			return nil, err
 		}
-		out, err := operatorCheck(ctx, dir, in)
+		out, err := operatorCheck(ctx, dir, in, h.Shell)
 		if out != nil || err != nil {
 			return out, err
 		}
@@ -173,8 +193,8 @@ func operator(ctx context.Context, event string, stdin io.Reader, getenv func(st
 	return nil, nil
 }
 
-func operatorDirs(getenv func(string) string) ([]string, error) {
-	if dir := getenv(EnvRunDir); dir != "" {
+func (h Host) operatorDirs() ([]string, error) {
+	if dir := h.Getenv(EnvRunDir); dir != "" {
 		return []string{dir}, nil
 	}
 	cwd, err := os.Getwd()
@@ -188,14 +208,14 @@ func operatorDirs(getenv func(string) string) ([]string, error) {
 	return dirs, nil
 }
 
-func operatorCheck(ctx context.Context, dir *rundir.Dir, in input) ([]byte, error) {
+func operatorCheck(ctx context.Context, dir *rundir.Dir, in input, shell Shell) ([]byte, error) {
 	t, err := newTree(dir.Root, in.CWD)
 	if err != nil {
 		return nil, err
 	}
 	var w writes
 	if in.ToolName == bashTool {
-		w, err = shellWrites(t, in.ToolInput.Command)
+		w, err = shellWrites(t, in.ToolInput.Command, shell)
 	} else {
 		w.paths, err = t.keys(in.paths())
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"fleet/hooks/shell"
+	"fleet/hooks/effect"
 	"fleet/roster"
 	"fleet/roster/rundir"
 )
@@ -15,7 +15,7 @@ const bashTool = "Bash"
 type writes struct {
 	paths    []string // files
 	trees    []string // directories, with everything below
-	tramples []shell.Trample
+	tramples []effect.Trample
 }
 
 // preToolUse is the write check.
@@ -34,7 +34,7 @@ func (s *session) preToolUse(ctx context.Context) ([]byte, error) {
 			return nil, fmt.Errorf("%s names no file that could be read from its input", s.in.ToolName)
 		}
 	case bashTool:
-		if w, err = shellWrites(t, s.in.ToolInput.Command); err != nil {
+		if w, err = shellWrites(t, s.in.ToolInput.Command, s.shell); err != nil {
 			return nil, err
 		}
 		if shared && len(w.tramples) > 0 {
@@ -95,7 +95,7 @@ func (s *session) acquire(ctx context.Context, w writes) (denials []roster.Denia
 	return denials, err
 }
 
-func (s *session) denyTrample(ctx context.Context, t shell.Trample) ([]byte, error) {
+func (s *session) denyTrample(ctx context.Context, t effect.Trample) ([]byte, error) {
 	text := trampleText(t)
 	err := s.dir.UpdateLeases(ctx, func(st *roster.State) error {
 		if err := st.Fence(s.ws, s.epoch); err != nil {
@@ -112,8 +112,11 @@ func (s *session) denyTrample(ctx context.Context, t shell.Trample) ([]byte, err
 
 // shellWrites reads from a command line what it would write. One that can't be
 // parsed has no writes that could be seen; the audit after the call looks.
-func shellWrites(t tree, command string) (writes, error) {
-	report, err := shell.Inspect(command, t.cwd)
+func shellWrites(t tree, command string, shell Shell) (writes, error) {
+	if shell == nil {
+		return writes{}, errNoShell
+	}
+	report, err := shell(command, t.cwd)
 	if err != nil {
 		return writes{}, nil //nolint:nilerr // left to the audit
 	}

@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"fleet/cmd"
-	_ "fleet/hooks/early" // hooks are answered before the rest is initialised
+	_ "fleet/hooks/late" // hooks are answered before the rest is initialised
 )
 
 func main() { os.Exit(cmd.Main()) }

@@ -14,42 +14,9 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"fleet/hooks/effect"
 )
-
-// Report is what one command line would do.
-type Report struct {
-	Writes   []Target  // in order of appearance, without duplicates
-	Tramples []Trample // likewise
-}
-
-// Target is a file or directory that would be written, created, moved or
-// deleted.
-type Target struct {
-	Path string // absolute and lexically clean; links are not resolved
-
-	// Into is written in place of Path if Path turns out to be a directory
-	// (cp a.txt docs). It is empty where that makes no difference.
-	Into string
-
-	// Tree says that, if Path is a directory, everything below it is touched
-	// as well (rm -r, mv, cp -r, a formatter).
-	Tree bool
-
-	// Pattern says that Path is a glob: * ? [] within one path element, an
-	// element ** for any number of them, \ to quote. The shell keeps a glob
-	// that matches nothing as it stands, so Path may be the very name of a
-	// file as well (app/[id]/page.tsx).
-	Pattern bool
-}
-
-// Trample is a git verb that touches what other workers of the same checkout
-// rely on: the index, the branch, the stash or all files.
-type Trample struct {
-	Command string // the verb with the option that matters: "git reset --hard"
-	Dir     string // where it would run; empty if that can't be told
-	Why     string // one clause for the agent, without a full stop
-	Instead string // what to do in its place, as a sentence; may be empty
-}
 
 const (
 	// maxLength is the longest command read. Linux hands no longer argument to
@@ -65,10 +32,10 @@ const (
 // absolute, and reports what it would do. An error means that the line can't
 // be read, and comes with an empty report. The effort is bounded: of a line
 // that loops without end the report holds the beginning.
-func Inspect(command, dir string) (Report, error) {
+func Inspect(command, dir string) (effect.Report, error) {
 	stmts, err := parse(command)
 	if err != nil {
-		return Report{}, err
+		return effect.Report{}, err
 	}
 	w := walker{fuel: 1 << 20, seen: make(map[any]bool)}
 	w.vars = make(map[string]string)
@@ -102,7 +69,7 @@ func parse(script string) ([]*syntax.Stmt, error) {
 // write reports that a file is written, or into if the file turns out to be a
 // directory, and, with tree, all that is below.
 func (w *walker) write(file, into string, tree bool) {
-	t := Target{Path: w.abs(file), Into: w.abs(into), Tree: tree}
+	t := effect.Target{Path: w.abs(file), Into: w.abs(into), Tree: tree}
 	if isGlob(t.Path) {
 		t.Path, t.Into, t.Pattern = pattern.Replace(t.Path), pattern.Replace(t.Into), true
 	}
@@ -118,7 +85,7 @@ func isDevice(path string) bool {
 
 // trample reports a git command that is run in the current directory.
 func (w *walker) trample(command, why, instead string) {
-	t := Trample{Command: command, Dir: w.dir, Why: why, Instead: instead}
+	t := effect.Trample{Command: command, Dir: w.dir, Why: why, Instead: instead}
 	if w.first(t) {
 		w.report.Tramples = append(w.report.Tramples, t)
 	}

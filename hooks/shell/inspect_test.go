@@ -6,6 +6,8 @@ import (
 	"path"
 	"strings"
 	"testing"
+
+	"fleet/hooks/effect"
 )
 
 // corpusCase is one entry of testdata/corpus.txt.
@@ -43,7 +45,7 @@ func corpus(tb testing.TB) []corpusCase {
 
 // describe writes a report in the language of the corpus: what is in the
 // checkout at dir without it.
-func describe(r Report, err error, dir string) []string {
+func describe(r effect.Report, err error, dir string) []string {
 	if err != nil {
 		return []string{"error"}
 	}

@@ -5,12 +5,14 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"fleet/hooks/effect"
 )
 
 // walker goes through a script in the order in which a shell would run it.
 type walker struct {
 	state
-	report Report
+	report effect.Report
 	seen   map[any]bool // the targets and tramples in report
 	fuel   int          // effort left: loops and variables can multiply a short line
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"fleet/cmd"
-	_ "fleet/hooks/early" // as in the product
+	_ "fleet/hooks/late" // as in the product
 )
 
 var seedFlag = flag.Uint64("seed", 0, "of the graph and of who is killed when; 0 makes one (or CHAOS_SEED)")
