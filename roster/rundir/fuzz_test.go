@@ -58,7 +58,7 @@ func FuzzLeaseLookup(f *testing.F) {
 		if err != nil || path == "" || roster.Flat(path) != path {
 			return
 		}
-		table, err := openLeases(text)
+		table, err := openLeases(strings.NewReader(text), int64(len(text)))
 		if err != nil {
 			t.Fatal(err)
 		}

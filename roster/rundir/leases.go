@@ -1,6 +1,11 @@
 package rundir
 
 import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
 	"iter"
 	"slices"
 	"strings"
@@ -8,23 +13,38 @@ import (
 	"fleet/roster"
 )
 
-// leaseFile is leases.tsv as a roster.Leases. One path is looked up in the text
-// as it stands, and a new one goes to its end; the rows are parsed only when
-// somebody wants them all.
+// leaseFile is leases.tsv as a roster.Leases. As long as one path alone is asked for,
+// its row is looked up in the file where it lies, since a write check asks for one of
+// perhaps thousands, and reading them all would be most of what it costs. Whoever
+// wants more has all rows read.
 type leaseFile struct {
-	text    string // as read, with changed rows in it
-	tail    string // new rows behind it
+	file    io.ReaderAt
+	size    int64
+	one     *leaseRow // what was looked up, nil if nothing was
+	tail    string    // new rows behind the file
 	touched bool
-	rewrite bool // appending won't do: text isn't what was read, or has other columns than ours
+	rewrite bool // appending won't do: a row has changed, or the file has other columns than ours
 	parsed  *table[roster.Lease]
 	index   map[string]int // by path, into parsed.rows
 	err     error          // the table can't be read; the commit refuses
 }
 
-// openLeases prepares the text of leases.tsv. Only the ends are looked at here: a torn file is refused at once.
-func openLeases(text string) (*leaseFile, error) {
-	f := &leaseFile{text: text}
-	if !strings.HasPrefix(text, headerLine(leaseColumns(), nil)) || !strings.HasSuffix(text, "\n") {
+// leaseRow is the row of a path.
+type leaseRow struct {
+	path string
+	line string // in the file; empty if there is none
+	at   int64  // where it stands there
+	now  string // what it is to be, empty as long as that is no other
+}
+
+// openLeases prepares leases.tsv. Only its ends are looked at here: a torn file is refused at once.
+func openLeases(file io.ReaderAt, size int64) (*leaseFile, error) {
+	f := &leaseFile{file: file, size: size}
+	header := headerLine(leaseColumns(), nil)
+	head, end := make([]byte, len(header)), make([]byte, 1)
+	_, _ = file.ReadAt(head, 0) // of what can't be read, parse says why
+	_, _ = file.ReadAt(end, size-1)
+	if string(head) != header || string(end) != "\n" {
 		f.rewrite = true
 		f.parse() // another order or further columns: rows can't be found by their first cell
 	}
@@ -35,9 +55,9 @@ func (f *leaseFile) parse() {
 	if f.parsed != nil {
 		return
 	}
-	t, err := parse(leasesFile, f.text+f.tail, leaseColumns())
+	t, err := parse(leasesFile, f.text(), leaseColumns())
 	if err != nil {
-		f.err = err
+		f.err = cmp.Or(f.err, err)
 		t = &table[roster.Lease]{file: leasesFile, columns: leaseColumns()}
 	}
 	f.parsed, f.index = t, make(map[string]int, len(t.rows))
@@ -46,39 +66,62 @@ func (f *leaseFile) parse() {
 	}
 }
 
-// findRow finds the line of a path in a text, without its newline.
-func findRow(text, path string) (line string, at int) {
-	for from := 0; ; from = at {
-		i := strings.Index(text[from:], "\n"+path)
-		if i < 0 {
-			return "", -1
+// text is the file with the changed row in it.
+func (f *leaseFile) text() string {
+	b, err := io.ReadAll(io.NewSectionReader(f.file, 0, f.size))
+	f.err = errors.Join(f.err, err)
+	text := string(b)
+	if f.one == nil || f.one.line == "" || f.one.now == "" {
+		return text + f.tail
+	}
+	return text[:f.one.at] + f.one.now + text[f.one.at+int64(len(f.one.line)):]
+}
+
+// row looks a path up, nil if all rows are in memory by now.
+func (f *leaseFile) row(path string) *leaseRow {
+	if f.parsed == nil && f.one == nil {
+		f.one = f.find(path)
+	}
+	if f.parsed == nil && f.one.path != path {
+		f.parse()
+	}
+	if f.parsed != nil {
+		return nil
+	}
+	return f.one
+}
+
+// find reads the file up to the row of a path, by pieces. A line that doesn't fit into one is no row of ours.
+func (f *leaseFile) find(path string) *leaseRow {
+	r := bufio.NewReaderSize(io.NewSectionReader(f.file, 0, f.size), 16<<10)
+	for at := int64(0); ; {
+		line, err := r.ReadSlice('\n')
+		if err != nil {
+			f.err = errors.Join(f.err, ignoreEOF(err))
+			return &leaseRow{path: path}
 		}
-		at = from + i + 1
-		line, _, _ = strings.Cut(text[at:], "\n")
-		if first, _, _ := strings.Cut(line, "\t"); first == path {
-			return line, at
+		if first, _, _ := bytes.Cut(line[:len(line)-1], []byte("\t")); string(first) == path && at > 0 {
+			return &leaseRow{path: path, line: string(line), at: at}
 		}
+		at += int64(len(line))
 	}
 }
 
-func (f *leaseFile) Get(path string) (roster.Lease, bool) {
-	if f.parsed == nil && f.tail != "" {
-		f.parse() // more than one path is asked for: no need to be quick
-	}
-	if f.parsed != nil {
+func (f *leaseFile) Get(path string) (l roster.Lease, held bool) {
+	r := f.row(path)
+	if r == nil {
 		i, ok := f.index[path]
-		if !ok {
-			return roster.Lease{}, false
+		if ok {
+			l = f.parsed.rows[i]
 		}
-		return f.parsed.rows[i], true
+		return l, ok
 	}
-	line, at := findRow(f.text, path)
-	if at < 0 {
-		return roster.Lease{}, false
+	line := cmp.Or(r.now, r.line)
+	if line == "" {
+		return l, false
 	}
 	columns := leaseColumns()
-	var l roster.Lease
-	for i, cell := range strings.Split(line, "\t") {
+	for i, cell := range strings.Split(strings.TrimSuffix(line, "\n"), "\t") {
 		if i >= len(columns) || columns[i].set(&l, cell) != nil {
 			f.parse() // names the line
 			return roster.Lease{}, false
@@ -100,24 +143,22 @@ func (f *leaseFile) All() iter.Seq[roster.Lease] {
 
 func (f *leaseFile) Put(l roster.Lease) {
 	f.touched = true
-	if f.parsed == nil && f.tail != "" {
-		f.parse()
-	}
 	line := rowLine(leaseColumns(), &l, nil)
-	if f.parsed != nil {
-		if i, ok := f.index[l.Path]; ok {
-			f.parsed.rows[i], f.rewrite = l, true
-			return
+	if r := f.row(l.Path); r != nil {
+		r.now = line
+		if r.line == "" {
+			f.tail = line
+		} else {
+			f.rewrite = true
 		}
-		f.index[l.Path] = len(f.parsed.rows)
-		f.parsed.rows = append(f.parsed.rows, l)
-		f.tail += line
 		return
 	}
-	if old, at := findRow(f.text, l.Path); at >= 0 {
-		f.text, f.rewrite = f.text[:at]+line+f.text[at+len(old)+1:], true
+	if i, ok := f.index[l.Path]; ok {
+		f.parsed.rows[i], f.rewrite = l, true
 		return
 	}
+	f.index[l.Path] = len(f.parsed.rows)
+	f.parsed.rows = append(f.parsed.rows, l)
 	f.tail += line
 }
 
@@ -141,5 +182,5 @@ func (f *leaseFile) change() (tail, whole string) {
 	case f.parsed != nil:
 		return "", f.parsed.text(slices.Collect(f.All()))
 	}
-	return "", f.text + f.tail
+	return "", f.text()
 }

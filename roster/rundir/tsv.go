@@ -48,7 +48,9 @@ func parse[T any](file, text string, columns []column[T]) (*table[T], error) {
 		return nil, err
 	}
 	n := 1
-	seen := make(map[string]int)
+	lines := strings.Count(body, "\n")
+	t.rows = make([]T, 0, lines)
+	seen := make(map[string]int, lines)
 	for line := range strings.SplitSeq(strings.TrimSuffix(body, "\n"), "\n") {
 		n++
 		if body == "" {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unsafe"
 
 	"fleet/roster"
 )
@@ -53,12 +53,11 @@ func (d *Dir) View(ctx context.Context, fn func(*roster.State) error) error {
 		}
 	}
 	defer unlock()
-	l, err := d.load(true)
-	if err != nil {
-		return err
-	}
-	// Leases are parsed when they are asked for: what fn has seen counts only if they could be read.
-	return errors.Join(fn(&l.state), l.leases.err)
+	return d.load(true, func(l *loaded) error {
+		// Leases are read when they are asked for: what fn has seen counts only if they could be.
+		err := fn(&l.state)
+		return errors.Join(err, l.leases.err)
+	})
 }
 
 // RosterText is roster.tsv as it is.
@@ -100,11 +99,7 @@ func (d *Dir) locked(ctx context.Context, withTasks bool, fn func(*loaded) error
 	if err := d.recover(); err != nil {
 		return err
 	}
-	l, err := d.load(withTasks)
-	if err != nil {
-		return err
-	}
-	return fn(l)
+	return d.load(withTasks, fn)
 }
 
 // loaded is the state of the run with the files that it was read from.
@@ -118,20 +113,26 @@ type loaded struct {
 	before     roster.State
 }
 
-func (d *Dir) load(withTasks bool) (*loaded, error) {
+// load reads the run for fn.
+func (d *Dir) load(withTasks bool, fn func(*loaded) error) error {
 	l := &loaded{dir: d}
 	text, err := readText(d.file(rosterFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, roster.Dataf("%s is gone", d.Rel(d.file(rosterFile))).Hinted("was the run dir removed? fleet init makes a new one")
+		return roster.Dataf("%s is gone", d.Rel(d.file(rosterFile))).Hinted("was the run dir removed? fleet init makes a new one")
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if l.workstream, err = parse(rosterFile, text, rosterColumns()); err != nil {
-		return nil, err
+		return err
 	}
-	if err := l.loadLeases(); err != nil {
-		return nil, err
+	leases, err := os.Open(d.file(leasesFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	defer func() { _ = leases.Close() }()
+	if err := l.openLeases(leases); err != nil {
+		return err
 	}
 	l.state = roster.State{
 		Now: time.Now().UTC().Truncate(time.Millisecond), Strict: d.Config.Strict,
@@ -141,24 +142,28 @@ func (d *Dir) load(withTasks bool) (*loaded, error) {
 	if withTasks {
 		l.state.UntilCommit = d.Config.UntilCommit && exists(filepath.Join(d.Root, ".git")) // for the end of a turn
 		if err := l.loadTasks(); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	l.before = roster.State{Workstreams: slices.Clone(l.state.Workstreams), Tasks: slices.Clone(l.state.Tasks)}
-	return l, nil
+	return fn(l)
 }
 
 // A run may still lack the two tables that are read here.
 
-func (l *loaded) loadLeases() error {
-	text, err := readText(l.dir.file(leasesFile))
-	l.leasesEnd = int64(len(text))
-	if errors.Is(err, fs.ErrNotExist) {
-		text, err, l.leasesEnd = headerLine(leaseColumns(), nil), nil, -1
+func (l *loaded) openLeases(f *os.File) (err error) {
+	if f == nil {
+		none := headerLine(leaseColumns(), nil)
+		l.leasesEnd = -1
+		l.leases, err = openLeases(strings.NewReader(none), int64(len(none)))
+		return err
 	}
-	if err == nil {
-		l.leases, err = openLeases(text)
+	info, err := f.Stat()
+	if err != nil {
+		return err
 	}
+	l.leasesEnd = info.Size()
+	l.leases, err = openLeases(f, l.leasesEnd)
 	return err
 }
 
@@ -180,17 +185,8 @@ func (l *loaded) loadTasks() error {
 
 // readText reads a file into a string without a second copy of it.
 func readText(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = f.Close() }()
-	var b strings.Builder
-	if info, err := f.Stat(); err == nil {
-		b.Grow(int(info.Size()))
-	}
-	_, err = io.Copy(&b, f)
-	return b.String(), err
+	text, err := os.ReadFile(path)
+	return unsafe.String(unsafe.SliceData(text), len(text)), err // text is nobody else's
 }
 
 // commit writes what the transition changed.
@@ -232,7 +228,7 @@ func (l *loaded) changes() (t tx, content map[string]string) {
 	case whole != "":
 		replace(leasesFile, whole)
 	case rows != "" && l.leasesEnd < 0:
-		replace(leasesFile, l.leases.text+rows)
+		replace(leasesFile, headerLine(leaseColumns(), nil)+rows)
 	case rows != "":
 		t.Append = append(t.Append, tail{leasesFile, l.leasesEnd, rows})
 	}
