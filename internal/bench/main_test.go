@@ -33,15 +33,16 @@ func TestMain(m *testing.M) {
 }
 
 func run(fleet string, rounds int) error {
-	fleet, err := filepath.Abs(fleet)
-	if err != nil {
-		return err
-	}
 	dir, err := os.MkdirTemp("", "fleet-bench-")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
+	installed := filepath.Join(dir, "fleet")
+	if err := install(fleet, installed); err != nil {
+		return err
+	}
+	fleet = installed
 	tools, err := buildTools(dir)
 	if err != nil {
 		return err
