@@ -3,25 +3,20 @@ package cmd
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"fleet/internal/master"
 	"fleet/roster"
-	"fleet/roster/rundir"
 )
 
 type eventsOptions struct {
-	follow bool
-	since  int64
-	limit  int
-	types  []string
-	asJSON bool
+	master.EventFilter
+	follow, asJSON bool
 }
 
 func newEvents(a *app) *cobra.Command {
@@ -32,61 +27,16 @@ func newEvents(a *app) *cobra.Command {
 		Long: `Prints the events of the run, oldest first. Each has an id that rises by one:
 --since N prints those after it, which is how a program goes on where it stopped.`,
 		Example: "  fleet events --follow\n  fleet events --type lease_denied --json",
-		RunE:    a.onRun(func(ctx context.Context, d *rundir.Dir, _ []string) error { return a.runEvents(ctx, d, o) }),
+		RunE: a.onFleet(func(ctx context.Context, f *master.Fleet, _ []string) error {
+			return f.Events(ctx, o.EventFilter, o.follow, func(e roster.Event) error { return a.printEvent(e, o.asJSON) })
+		}),
 	}
 	c.Flags().BoolVar(&o.follow, "follow", false, "go on printing as events come")
-	c.Flags().Int64Var(&o.since, "since", 0, "only events after this id")
-	c.Flags().IntVar(&o.limit, "limit", 0, "at most so many; 0 is all")
-	c.Flags().StringSliceVar(&o.types, "type", nil, "only these types")
+	c.Flags().Int64Var(&o.Since, "since", 0, "only events after this id")
+	c.Flags().IntVar(&o.Limit, "limit", 0, "at most so many; 0 is all")
+	c.Flags().StringSliceVar(&o.Types, "type", nil, "only these types")
 	c.Flags().BoolVar(&o.asJSON, "json", false, "one JSON object a line, as in events.jsonl")
 	return c
-}
-
-func (a *app) runEvents(ctx context.Context, d *rundir.Dir, o eventsOptions) (err error) {
-	for _, t := range o.types {
-		if err := oneOf("--type", "type of event", t, roster.EventTypes); err != nil {
-			return err
-		}
-	}
-	if o.limit < 0 {
-		return roster.Usagef("--limit %d: want 0 or more", o.limit)
-	}
-	shown := 0
-	show := func(e roster.Event) error {
-		if len(o.types) > 0 && !slices.Contains(o.types, string(e.Type)) {
-			return nil
-		}
-		if err := a.printEvent(e, o.asJSON); err != nil {
-			return err
-		}
-		if shown++; shown == o.limit {
-			return errEnough
-		}
-		return nil
-	}
-	if o.follow {
-		err = d.Follow(ctx, o.since, show)
-	} else {
-		err = each(d.Events(o.since), show)
-	}
-	if errors.Is(err, errEnough) {
-		err = nil
-	}
-	return err
-}
-
-var errEnough = errors.New("enough events")
-
-func each(events iter.Seq2[roster.Event, error], fn func(roster.Event) error) error {
-	for e, err := range events {
-		if err != nil {
-			return err
-		}
-		if err := fn(e); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (a *app) printEvent(e roster.Event, asJSON bool) error {

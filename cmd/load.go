@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fleet/internal/agent"
+	"fleet/internal/master"
 	"fleet/internal/taskfile"
 	"fleet/roster"
 	"fleet/roster/rundir"
@@ -39,11 +40,11 @@ A file of "instances", each with a name and tasks of its own, makes a workstream
 of each.`,
 		Example: "  fleet load graph.yaml && fleet run",
 		Args:    args(1, 1),
-		RunE:    a.forMaster(a.onRun(a.runLoad)),
+		RunE:    a.forMaster(a.onFleet(a.runLoad)),
 	}
 }
 
-func (a *app) runLoad(ctx context.Context, d *rundir.Dir, args []string) error {
+func (a *app) runLoad(ctx context.Context, f *master.Fleet, args []string) error {
 	text, err := a.readFile(args[0])
 	if err != nil {
 		return err
@@ -53,9 +54,9 @@ func (a *app) runLoad(ctx context.Context, d *rundir.Dir, args []string) error {
 		return err
 	}
 	if len(file.Instances) > 0 {
-		return a.loadInstances(ctx, d, file.Instances)
+		return a.loadInstances(ctx, f.Dir, file.Instances)
 	}
-	ids, err := a.addTasks(ctx, d, file.Tasks)
+	ids, err := f.AddTasks(ctx, file.Tasks)
 	if err == nil {
 		a.talk("added %s; next: fleet run", several(len(ids), "task"))
 	}

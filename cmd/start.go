@@ -10,7 +10,6 @@ import (
 
 	"fleet/internal/master"
 	"fleet/roster"
-	"fleet/roster/rundir"
 	"fleet/tui"
 	_ "fleet/tui/quiet" // no command but the screen asks the terminal for its colours
 )
@@ -29,7 +28,7 @@ or fleet.config.json if one of them is here. Without a terminal it is fleet up.
 FLEET_THEME=light or dark and FLEET_MOUSE=off, in the environment, are about the screen.`,
 		Example: "  fleet start\n  fleet start --config fleet.config.json",
 		RunE: a.forMaster(a.onFleet(func(ctx context.Context, f *master.Fleet, _ []string) error {
-			if err := a.loadConfig(ctx, f.Dir, config); err != nil {
+			if err := a.loadConfig(ctx, f, config); err != nil {
 				return err
 			}
 			switch {
@@ -48,10 +47,10 @@ FLEET_THEME=light or dark and FLEET_MOUSE=off, in the environment, are about the
 
 // loadConfig makes the workstreams of a run from a file. One that isn't named is
 // read only by a run that has none yet.
-func (a *app) loadConfig(ctx context.Context, d *rundir.Dir, config string) error {
+func (a *app) loadConfig(ctx context.Context, f *master.Fleet, config string) error {
 	if config == "" {
 		empty := false
-		if err := d.View(ctx, func(s *roster.State) error { empty = len(s.Workstreams)+len(s.Tasks) == 0; return nil }); err != nil || !empty {
+		if err := f.Dir.View(ctx, func(s *roster.State) error { empty = len(s.Workstreams)+len(s.Tasks) == 0; return nil }); err != nil || !empty {
 			return err
 		}
 		here := []string{"fleet.config.local.json", "fleet.config.json"}
@@ -61,7 +60,7 @@ func (a *app) loadConfig(ctx context.Context, d *rundir.Dir, config string) erro
 		}
 		config = here[i]
 	}
-	return a.runLoad(ctx, d, []string{config})
+	return a.runLoad(ctx, f, []string{config})
 }
 
 func onTerminal() bool {

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,7 +33,7 @@ func newLeases(a *app) *cobra.Command {
 	return a.onView(c, func(_ *rundir.Dir, s *roster.State) (view, error) {
 		v := view{doc: map[string]any{"leases": master.Leases(s)}, header: []string{"PATH", "HOLDER", "TASK", "TOOL", "SINCE"}}
 		for _, l := range master.Leases(s) {
-			v.row(l.Path, l.WS, orDash(l.Task), l.Tool, s.Now.Sub(l.AcquiredAt.Time).Truncate(time.Second).String())
+			v.row(l.Path, l.WS, orDash(l.Task), l.Tool, (time.Duration(l.Age) * time.Second).String())
 		}
 		return v, nil
 	})
@@ -46,25 +45,17 @@ func newConflicts(a *app) *cobra.Command {
 		Use: "conflicts", GroupID: "look",
 		Short: "Show the writes that were denied, and whether the tasks that wanted them have succeeded since",
 	}
-	c.RunE = a.onRun(func(ctx context.Context, d *rundir.Dir, _ []string) error {
-		var denials []roster.Event
-		err := each(d.Events(0), func(e roster.Event) error { // before the lock: a log may be long, and hooks don't wait for long
-			if e.Type == roster.LeaseDenied {
-				denials = append(denials, e)
-			}
-			return nil
-		})
+	c.RunE = a.onFleet(func(ctx context.Context, f *master.Fleet, _ []string) error {
+		var only *bool
+		if c.Flags().Changed("resolved") {
+			only = &resolved
+		}
+		conflicts, err := f.Conflicts(ctx, only)
 		if err != nil {
 			return err
 		}
-		return d.View(ctx, func(s *roster.State) error {
-			conflicts := s.Conflicts(denials)
-			if c.Flags().Changed("resolved") {
-				conflicts = slices.DeleteFunc(conflicts, func(c roster.Conflict) bool { return c.Resolved != resolved })
-			}
-			v := conflictView(conflicts)
-			return v.print(a.out, asJSON)
-		})
+		v := conflictView(conflicts)
+		return v.print(a.out, asJSON)
 	})
 	c.Flags().BoolVar(&resolved, "resolved", false, "only those that are resolved; --resolved=false: only the others")
 	c.Flags().BoolVar(&asJSON, "json", false, "for programs")

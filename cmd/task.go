@@ -3,13 +3,12 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"fleet/internal/agent"
+	"fleet/internal/master"
 	"fleet/roster"
 	"fleet/roster/rundir"
 )
@@ -40,10 +39,10 @@ Without one it goes to any idle worker.`,
 		Example: `  fleet task add WS01 "then write the changelog"
   fleet task add "fix the typo in README.md" --scope README.md --depends-on T1,T2`,
 		Args: args(1, 2),
-		RunE: a.forMaster(a.onRun(func(ctx context.Context, d *rundir.Dir, args []string) error {
+		RunE: a.forMaster(a.onFleet(func(ctx context.Context, f *master.Fleet, args []string) error {
 			last := len(args) - 1
 			n.Description = args[last]
-			return a.runTaskAdd(ctx, d, strings.Join(args[:last], ""), n)
+			return a.runTaskAdd(ctx, f, strings.Join(args[:last], ""), n)
 		})),
 	}
 	f := c.Flags()
@@ -57,18 +56,18 @@ Without one it goes to any idle worker.`,
 	return c
 }
 
-func (a *app) runTaskAdd(ctx context.Context, d *rundir.Dir, worker string, n roster.NewTask) (err error) {
+func (a *app) runTaskAdd(ctx context.Context, f *master.Fleet, worker string, n roster.NewTask) (err error) {
 	if n.Priority == 0 {
 		return roster.Dataf("--priority 0: want 1 to 5")
 	}
 	if worker != "" {
-		if n.Workstream, err = workstreamOf(ctx, d, worker); err != nil {
+		if n.Workstream, err = workstreamOf(ctx, f.Dir, worker); err != nil {
 			return err
 		}
 	}
-	ids, err := a.addTasks(ctx, d, []roster.NewTask{n})
+	ids, err := f.AddTasks(ctx, []roster.NewTask{n})
 	if err == nil {
-		a.talk("added %s; its brief is %s", ids[0], d.Rel(d.Brief(ids[0])))
+		a.talk("added %s; its brief is %s", ids[0], f.Dir.Rel(f.Dir.Brief(ids[0])))
 	}
 	return err
 }
@@ -85,18 +84,6 @@ func workstreamOf(ctx context.Context, d *rundir.Dir, name string) (id string, e
 		return roster.Dataf("no workstream is called %q", name).Hinted("see: fleet status")
 	})
 	return id, err
-}
-
-// addTasks is the one way in which the command line puts tasks into the graph.
-func (a *app) addTasks(ctx context.Context, d *rundir.Dir, batch []roster.NewTask) ([]string, error) {
-	for _, n := range batch {
-		if n.Brain != "" {
-			if _, err := agent.Find(n.Brain); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return d.AddTasks(ctx, batch)
 }
 
 func newTaskRetry(a *app) *cobra.Command {
@@ -128,46 +115,20 @@ func (a *app) taskVerb(verb, short string, rule func(*roster.State, string) erro
 	}
 }
 
-type tasksOptions struct {
-	status        string
-	limit, offset int
-}
-
 func newTasks(a *app, name string) *cobra.Command {
-	var o tasksOptions
+	var o master.TaskFilter
 	c := &cobra.Command{
 		Use:     name,
 		Short:   "Show the tasks of the graph",
 		Example: "  fleet tasks\n  fleet tasks --status failed\n  fleet tasks --json | jq '.tasks[] | select(.runnable)'",
-		PreRunE: func(*cobra.Command, []string) error { return o.check() },
 	}
-	c.Flags().StringVar(&o.status, "status", "", "only those in this status")
-	c.Flags().IntVar(&o.limit, "limit", 0, "at most so many; 0 is all")
-	c.Flags().IntVar(&o.offset, "offset", 0, "leave out the first so many")
-	return a.onView(c, func(_ *rundir.Dir, s *roster.State) (view, error) { return o.view(s), nil })
-}
-
-func (o tasksOptions) check() error {
-	if o.limit < 0 || o.offset < 0 {
-		return roster.Usagef("--limit and --offset want 0 or more")
-	}
-	if o.status == "" {
-		return nil
-	}
-	return oneOf("--status", "status", o.status, roster.TaskStatuses)
-}
-
-func (o tasksOptions) view(s *roster.State) view {
-	views := s.TaskViews()
-	if o.status != "" {
-		views = slices.DeleteFunc(views, func(v roster.TaskView) bool { return v.Status != roster.TaskStatus(o.status) })
-	}
-	total := len(views)
-	views = views[min(o.offset, total):]
-	if o.limit > 0 {
-		views = views[:min(o.limit, len(views))]
-	}
-	return view{doc: map[string]any{"tasks": views, "total": total}, header: taskHeader, rows: taskCells(views)}
+	c.Flags().StringVar(&o.Status, "status", "", "only those in this status")
+	c.Flags().IntVar(&o.Limit, "limit", 0, "at most so many; 0 is all")
+	c.Flags().IntVar(&o.Offset, "offset", 0, "leave out the first so many")
+	return a.onView(c, func(_ *rundir.Dir, s *roster.State) (view, error) {
+		list, err := o.Tasks(s)
+		return view{doc: list, header: taskHeader, rows: taskCells(list.Tasks)}, err
+	})
 }
 
 var taskHeader = []string{"TASK", "STATUS", "PRI", "TRY", "WS", "TITLE", "WAITS FOR"}
@@ -207,12 +168,12 @@ func newTaskShow(a *app) *cobra.Command {
 		Short:   "Show a task with what it waits for, what waits for it, and the files that it changed",
 		Example: "  fleet task show T3",
 		Args:    args(1, 1),
-		RunE: a.onRun(func(ctx context.Context, d *rundir.Dir, args []string) error {
-			detail, err := detailOf(ctx, d, args[0])
+		RunE: a.onFleet(func(ctx context.Context, f *master.Fleet, args []string) error {
+			detail, err := f.Task(ctx, args[0])
 			if err != nil {
 				return err
 			}
-			v := detail.view()
+			v := detailView(detail)
 			return v.print(a.out, asJSON)
 		}),
 	}
@@ -220,43 +181,7 @@ func newTaskShow(a *app) *cobra.Command {
 	return c
 }
 
-// taskDetail is a task with all that the run knows about it.
-type taskDetail struct {
-	roster.TaskView
-	Dependents []string `json:"dependents"`
-	Changes    []string `json:"changes"` // files that it wrote, in order
-	Brief      string   `json:"brief"`
-	Results    []string `json:"results"`
-}
-
-func detailOf(ctx context.Context, d *rundir.Dir, id string) (taskDetail, error) {
-	detail := taskDetail{Dependents: []string{}, Changes: []string{}, Results: []string{}, Brief: d.Rel(d.Brief(id))}
-	err := d.View(ctx, func(s *roster.State) error {
-		views := s.TaskViews()
-		i := slices.IndexFunc(views, func(v roster.TaskView) bool { return v.ID == id })
-		if i < 0 {
-			return roster.Dataf("%s is not in the graph", id).Hinted("see: fleet tasks")
-		}
-		detail.TaskView = views[i]
-		detail.Dependents = append(detail.Dependents, s.Dependents(id)...)
-		return nil
-	})
-	if err != nil {
-		return detail, err
-	}
-	err = each(d.Events(0), func(e roster.Event) error {
-		if path, _ := e.Data["path"].(string); e.Type == roster.FileChanged && e.Task == id && !slices.Contains(detail.Changes, path) {
-			detail.Changes = append(detail.Changes, path)
-		}
-		return nil
-	})
-	for _, path := range d.Results(id, detail.Attempts) {
-		detail.Results = append(detail.Results, d.Rel(path))
-	}
-	return detail, err
-}
-
-func (detail taskDetail) view() view {
+func detailView(detail master.TaskDetail) view {
 	list := func(values []string) string { return listOr("-", values) }
 	return view{doc: detail, header: []string{detail.ID, detail.Title}, rows: [][]string{
 		{"status", orDash(strings.TrimSpace(string(detail.Status) + " " + string(detail.ErrorKind)))},

@@ -133,14 +133,3 @@ func allOrNamed(c *cobra.Command, what string, all bool, names []string) error {
 	}
 	return nil
 }
-
-// oneOf refuses a flag's value that is none of those that there are.
-func oneOf[S ~string](flag, what, value string, there []S) error {
-	names := make([]string, len(there))
-	for i, s := range there {
-		if names[i] = string(s); names[i] == value {
-			return nil
-		}
-	}
-	return roster.Usagef("%s %s: no such %s", flag, value, what).Hinted("there are: %s", strings.Join(names, " "))
-}

@@ -69,8 +69,13 @@ func (s *State) alertKind(w *Workstream) string {
 		return AlertBlocked
 	case w.Status == Dead:
 		return AlertDead
-	case w.Status == Working && s.Now.Sub(time.Unix(w.Heartbeat, 0)) > StaleAfter:
+	case s.Stale(w):
 		return AlertStale
 	}
 	return ""
+}
+
+// Stale reports whether a workstream is at work and its worker has given no sign of life for long.
+func (s *State) Stale(w *Workstream) bool {
+	return w.Status == Working && s.Now.Sub(time.Unix(w.Heartbeat, 0)) > StaleAfter
 }

@@ -125,7 +125,7 @@ func addTask(c call) (string, error) { return c.newTask(c.id()) }
 func addFreeTask(c call) (string, error) { return c.newTask("") }
 
 func (c call) newTask(ws string) (string, error) {
-	ids, err := c.f.Dir.AddTasks(c.ctx, []roster.NewTask{{Description: c.text, Workstream: ws, Priority: roster.DefaultPriority}})
+	ids, err := c.f.AddTasks(c.ctx, []roster.NewTask{{Description: c.text, Workstream: ws, Priority: roster.DefaultPriority}})
 	if err != nil {
 		return "", err
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"fleet/internal/git"
@@ -23,7 +22,7 @@ type Snapshot struct {
 	Counters    map[string]any    `json:"counters"`
 	Workstreams []Row             `json:"workstreams"`
 	Tasks       []roster.TaskView `json:"tasks"`
-	Leases      []roster.Lease    `json:"leases"`
+	Leases      []Lease           `json:"leases"`
 	Alerts      []roster.Alert    `json:"alerts"` // what needs a person
 	Waits       []roster.Wait     `json:"waits"`  // who waits for whom
 	Lanes       []Lane            `json:"lanes"`
@@ -41,6 +40,7 @@ type Row struct {
 	roster.Workstream
 	Held  []string `json:"held"`
 	Alive bool     `json:"alive"` // its wrapper runs
+	Stale bool     `json:"stale"` // it is at work and has given no sign of life for long
 }
 
 // Rows are the workstreams of a run. No list in them is nil, for programs that go through it.
@@ -52,14 +52,24 @@ func Rows(d *rundir.Dir, s *roster.State) []Row {
 	rows := make([]Row, len(s.Workstreams))
 	for i, w := range s.Workstreams {
 		w.Claims = append([]string{}, w.Claims...)
-		rows[i] = Row{Workstream: w, Held: append([]string{}, held[w.ID]...), Alive: d.Alive(w.ID)}
+		rows[i] = Row{Workstream: w, Held: append([]string{}, held[w.ID]...), Alive: d.Alive(w.ID), Stale: s.Stale(&w)}
 	}
 	return rows
 }
 
+// Lease is a file that is held, with how long it has been.
+type Lease struct {
+	roster.Lease
+	Age int64 `json:"age_s"`
+}
+
 // Leases are the files that are held, never nil.
-func Leases(s *roster.State) []roster.Lease {
-	return slices.AppendSeq([]roster.Lease{}, s.Leases.All())
+func Leases(s *roster.State) []Lease {
+	leases := []Lease{}
+	for l := range s.Leases.All() {
+		leases = append(leases, Lease{l, int64(s.Now.Sub(l.AcquiredAt.Time) / time.Second)})
+	}
+	return leases
 }
 
 // Snapshot looks at the run. What is not in its tables, logs and commits, is read
