@@ -11,16 +11,16 @@ import (
 
 // NewTask is what is known of a task before it is in the graph.
 type NewTask struct {
-	ID          string // empty: one is made
-	Title       string
-	Description string // the prompt, whole; it becomes the brief
-	Priority    int    // 1 to 5, higher first; 0 is DefaultPriority
-	Scope       []string
-	DependsOn   []string
-	MaxAttempts int    // 0 is the run's default
-	Workstream  string // pinned to it; empty is any idle worker's
-	Brain       string
-	Verify      string // shell command that must succeed before the task counts as done
+	ID          string   `json:"id"` // empty: one is made
+	Title       string   `json:"title"`
+	Description string   `json:"description"` // the prompt, whole; it becomes the brief
+	Priority    int      `json:"priority"`    // 1 to 5, higher first; 0 is DefaultPriority
+	Scope       []string `json:"scope"`
+	DependsOn   []string `json:"depends_on"`
+	MaxAttempts int      `json:"max_attempts"` // 0 is the run's default
+	Workstream  string   `json:"workstream"`   // pinned to it; empty is any idle worker's
+	Brain       string   `json:"brain"`
+	Verify      string   `json:"verify"` // shell command that must succeed before the task counts as done
 }
 
 // AddTasks puts tasks into the graph: all of them, or none, and the error names

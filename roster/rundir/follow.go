@@ -20,11 +20,21 @@ var pollEvery = 2 * time.Second
 
 // Follow calls fn with every event after an id, those that are there and then
 // those to come, until fn returns an error, the context ends or the run dir is
-// removed. The end of the context is no error.
+// removed. The end of the context is no error. When the run is reset, its events
+// begin anew, and fn gets them from the first one on.
 func (d *Dir) Follow(ctx context.Context, after int64, fn func(roster.Event) error) error {
+	return d.FollowBatches(ctx, after, fn, func() {})
+}
+
+// FollowBatches is Follow for one who hands on many events at once: all is called
+// whenever fn has been given all that is there.
+func (d *Dir) FollowBatches(ctx context.Context, after int64, fn func(roster.Event) error, all func()) error {
 	wake, stop := d.Changes()
 	defer stop()
-	for {
+	for log := d.logID(); ; {
+		if now := d.logID(); now != log { // appending changes no file for another, a reset does
+			log, after = now, 0
+		}
 		for e, err := range d.Events(after) {
 			if err != nil {
 				return err
@@ -34,6 +44,7 @@ func (d *Dir) Follow(ctx context.Context, after int64, fn func(roster.Event) err
 			}
 			after = e.ID
 		}
+		all()
 		if _, err := os.Stat(d.file(rosterFile)); errors.Is(err, fs.ErrNotExist) {
 			return roster.Dataf("%s is gone: the run dir was removed", d.Rel(d.Path))
 		}
@@ -43,6 +54,14 @@ func (d *Dir) Follow(ctx context.Context, after int64, fn func(roster.Event) err
 		case <-wake:
 		}
 	}
+}
+
+func (d *Dir) logID() uint64 {
+	info, err := os.Stat(d.file(eventsFile))
+	if err != nil {
+		return 0
+	}
+	return fileID(info)
 }
 
 // Changes returns a channel that has a value when something in the run dir may

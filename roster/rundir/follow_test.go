@@ -80,6 +80,25 @@ func TestFollowARunThatIsRemoved(t *testing.T) {
 	fails(t, <-ended, roster.Data, "planning/fleet-test is gone: the run dir was removed")
 }
 
+// A reset begins the events anew, and a follower begins with them, however many come before it looks again.
+func TestFollowAResetRun(t *testing.T) {
+	d := atWork(t)
+	d.Config.AllowReset = true
+	events, resume := make(chan roster.Event), make(chan struct{})
+	go func() {
+		_ = d.FollowBatches(t.Context(), begun-1, func(e roster.Event) error { events <- e; return nil }, func() { <-resume })
+	}()
+	eq(t, "before", (<-events).ID, int64(begun))
+	must(t, d.Reset(t.Context()))
+	for range begun + 5 {
+		update(t, d, func(s *roster.State) error { s.Note(roster.Notification, "WS01", "", nil); return nil })
+	}
+	close(resume)
+	for id := range begun + 5 {
+		eq(t, "after", (<-events).ID, int64(id+1))
+	}
+}
+
 func TestFollowADamagedLog(t *testing.T) {
 	d := atWork(t)
 	write(t, d.file(eventsFile), "nonsense\n")
