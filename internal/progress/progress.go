@@ -21,6 +21,9 @@ const (
 	Bad  // something has failed, or was denied
 )
 
+// String is the name of the tone.
+func (t Tone) String() string { return [...]string{"quiet", "plain", "good", "wait", "bad"}[t] }
+
 // Painter colours texts, or leaves them as they are.
 type Painter bool
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"fleet/internal/progress"
 	"fleet/roster"
 	"fleet/roster/rundir"
 )
@@ -32,7 +33,8 @@ type portion struct {
 	ends  []int // of the frames in the text
 }
 
-// add adds an event as a server-sent one. Its data is the line of the file.
+// add adds an event as a server-sent one. Its data is the line of the file;
+// what it says in words are fields of our own, which other clients pass over.
 func (p *portion) add(e roster.Event) {
 	line, err := json.Marshal(e)
 	if err != nil {
@@ -41,7 +43,8 @@ func (p *portion) add(e roster.Event) {
 	if len(p.ends) == 0 {
 		p.first = e.ID
 	}
-	p.text = fmt.Appendf(p.text, "id: %d\nevent: %s\ndata: %s\n\n", e.ID, e.Type, line)
+	said, tone := progress.Say(e)
+	p.text = fmt.Appendf(p.text, "id: %d\nevent: %s\ntone: %s\nsaid: %s\ndata: %s\n\n", e.ID, e.Type, tone, roster.Flat(said), line)
 	p.ends = append(p.ends, len(p.text))
 }
 

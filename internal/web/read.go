@@ -64,6 +64,21 @@ func (s *Server) task(ctx context.Context, r *http.Request) (any, error) {
 	return detail, coded(err, roster.Data, http.StatusNotFound, "not_found")
 }
 
+// brief is the text of a task, by the name that it has in the run dir.
+func (s *Server) brief(w http.ResponseWriter, r *http.Request) error {
+	id := strings.TrimSuffix(r.PathValue("name"), ".md")
+	err := s.fleet.Dir.View(r.Context(), func(st *roster.State) error {
+		if st.Task(id) == nil {
+			return &httpError{http.StatusNotFound, "not_found", id + " is not in the graph", ""}
+		}
+		return nil
+	})
+	if err == nil {
+		http.ServeFile(w, r, s.fleet.Dir.Brief(id))
+	}
+	return err
+}
+
 func (s *Server) rows(key string) query {
 	return func(ctx context.Context, _ *http.Request) (doc any, err error) {
 		err = s.fleet.Dir.View(ctx, func(st *roster.State) error {

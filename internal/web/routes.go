@@ -35,6 +35,7 @@ func (s *Server) handler() http.Handler {
 		"GET /status.json":        action(s.getState),
 		"GET /tasks":              query(s.tasks),
 		"GET /tasks/{id}":         query(s.task),
+		"GET /briefs/{name}":      action(s.brief),
 		"GET /workstreams":        s.rows("workstreams"),
 		"GET /agents":             s.rows("agents"),
 		"GET /leases":             query(s.leases),

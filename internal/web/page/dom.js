@@ -57,7 +57,7 @@ function keyed(parent, items, keyOf, make, update) {
 function terms(list, pairs) {
   const said = pairs.filter(([, value]) => value !== undefined && value !== null && value !== '');
   keyed(list, said, ([term]) => term,
-    ([term, , tag]) => el('div', {}, el('dt', {}, term), el('dd', {}, el(tag ?? 'span'))),
+    ([term, , tag = 'span']) => el('div', { 'data-term': term }, el('dt', {}, term), el('dd', {}, el(tag, { tabindex: tag === 'pre' ? 0 : null }))),
     (row, [, value]) => setText(row.lastChild.firstChild, value));
 }
 

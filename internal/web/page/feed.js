@@ -65,6 +65,17 @@ const feed = (() => {
     return answer.json();
   }
 
+  // brief is the whole text of a task, which lies beside status.json in a run dir; '' where it can't be read.
+  async function brief(id) {
+    if (fromDisk) return '';
+    try {
+      const answer = await fetch(`briefs/${encodeURIComponent(id)}.md`);
+      return answer.ok ? answer.text() : '';
+    } catch {
+      return '';
+    }
+  }
+
   function run(url) {
     return new Promise((resolve, reject) => {
       const script = el('script', { src: url });
@@ -92,11 +103,11 @@ const feed = (() => {
       }
       live = true;
       take.state('live', '');
-      for await (const data of frames(answer.body)) {
+      for await (const frame of frames(answer.body)) {
         clearTimeout(watchdog);
         watchdog = setTimeout(() => stop.abort(), silence);
-        if (!data) continue;
-        take.event(JSON.parse(data));
+        if (!frame.data) continue;
+        take.event({ ...JSON.parse(frame.data), said: frame.said, tone: frame.tone });
         soon();
       }
     } catch { /* the server is gone, or silent */ }
@@ -106,7 +117,7 @@ const feed = (() => {
     soon();
   }
 
-  // frames yields the data of each frame of a stream, and '' for a sign of life.
+  // frames yields the fields of each frame of a stream. One without data is a sign of life.
   async function* frames(body) {
     const reader = body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = '';
@@ -115,9 +126,14 @@ const feed = (() => {
       if (done) return;
       const parts = (rest + value).split('\n\n');
       rest = parts.pop();
-      for (const part of parts) yield part.split('\n').filter(line => line.startsWith('data:')).map(line => line.slice(5).trim()).join('\n');
+      for (const part of parts) yield Object.fromEntries(part.split('\n').map(field));
     }
   }
 
-  return { start };
+  function field(line) {
+    const end = line.indexOf(': ');
+    return [line.slice(0, end), line.slice(end + 2)];
+  }
+
+  return { start, brief };
 })();

@@ -183,8 +183,8 @@ const graph = (() => {
 
   // A graph that is wider than its room is shown where the work is.
   function goToFront(shown) {
-    const front = shown.filter(task => taskTone(task) === 'busy').map(task => drawn.nodes.get(task.task_id).x);
-    if (front.length) byID('graph').scrollLeft = Math.min(...front) - 60;
+    const [front] = shown.filter(task => taskTone(task) === 'busy').map(task => drawn.nodes.get(task.task_id)).sort((a, b) => a.x - b.x || a.y - b.y);
+    if (front) byID('graph').scrollTo(front.x - 60, front.y - 120);
   }
 
   function line({ from, to }, size) {

@@ -122,11 +122,11 @@ const workers = (() => {
   function detail(card, lane) {
     if (!card.open) return;
     const row = rows.get(lane.id) ?? {};
-    const task = tasks.get(row.task_id);
+    const task = tasks.get(row.task_id) ?? tasks.get(lane.id);
+    if (task && card.briefOf !== task.task_id) readBrief(card, task.task_id);
     terms(card.lastChild, [
       ['Task', task && `${task.task_id} ${task.title}`],
       ['Try', task && task.attempts > 0 ? `${task.attempts} of ${task.max_attempts}` : ''],
-      ['Brief', card.brief ?? row.task, 'pre'],
       ['Note', row.notes],
       ['Last commit', lane.last_commit],
       ['Artefact', lane.artifact, 'code'],
@@ -139,7 +139,17 @@ const workers = (() => {
       ['Started', lane.started ? clock(lane.started) : ''],
       ['Tokens', lane.tokens ? lane.tokens.toLocaleString('en') : ''],
       ['Cost', dollars(spend(lane))],
+      ['Brief', card.brief || row.task, 'pre'],
     ]);
+  }
+
+  async function readBrief(card, id) {
+    card.briefOf = id;
+    card.brief = '';
+    const text = await feed.brief(id);
+    if (card.briefOf !== id) return;
+    card.brief = text;
+    detail(card, card.lane);
   }
 
   const showElapsed = card => setText(card.querySelector('.elapsed'), card.lane.started ? duration(elapsed(card.lane)) : '–');
