@@ -51,11 +51,11 @@ func (a *app) printEvent(e roster.Event, asJSON bool) error {
 	return err
 }
 
-// eventText is the payload of an event on one line, keys in order.
+// eventText is the payload of an event on one line, keys in order. What is measured in milliseconds is for programs.
 func eventText(e roster.Event) string {
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(e.Data)) {
-		if v := fmt.Sprint(e.Data[k]); v != "" && v != "false" {
+		if v := fmt.Sprint(e.Data[k]); v != "" && v != "false" && !strings.HasSuffix(k, "_ms") {
 			parts = append(parts, k+"="+short(v, 100))
 		}
 	}

@@ -43,6 +43,7 @@ func (s *Server) handler() http.Handler {
 		"GET /events":             query(s.events),
 		"GET /events/stream":      action(s.stream),
 		"GET /health":             query(s.health),
+		"GET /metrics":            action(s.metrics),
 		"POST /tasks":             action(s.addTasks),
 		"POST /tasks/{id}/cancel": s.changeTask("task_terminal", (*roster.State).CancelTask),
 		"POST /tasks/{id}/retry":  s.changeTask("not_failed", (*roster.State).RetryTask),

@@ -31,6 +31,8 @@ type Server struct {
 	mu    sync.Mutex // of the last state that was asked for
 	state []byte
 	seen  string
+
+	counts counts
 }
 
 // New makes a server whose token lets write, and read unless it is local.

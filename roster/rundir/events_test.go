@@ -191,6 +191,11 @@ func TestEventsOfARun(t *testing.T) {
 	var got []string
 	for e, err := range d.Events(begun - 2) {
 		must(t, err)
+		wait, waited := e.Data["wait_ms"].(float64)
+		took, timed := e.Data["took_ms"].(float64)
+		eq(t, "a write check tells how long it took, the wait for the lock included", waited && timed && wait > 0 && took > wait, true)
+		delete(e.Data, "wait_ms")
+		delete(e.Data, "took_ms")
 		got = append(got, fmt.Sprintf("%d %s %s %v", e.ID, e.Type, e.WS, e.Data))
 	}
 	eq(t, "events", got, []string{"20 lease_acquired WS01 map[path:a.go tool:Write]", "21 lease_acquired WS02 map[path:b.go tool:Write]"})

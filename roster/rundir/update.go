@@ -91,15 +91,20 @@ func (d *Dir) update(ctx context.Context, withTasks bool, fn func(*roster.State)
 
 // locked loads the run under the lock, after what an earlier holder left undone is finished.
 func (d *Dir) locked(ctx context.Context, withTasks bool, fn func(*loaded) error) error {
+	asked := time.Now()
 	unlock, err := d.acquire(ctx, true)
 	if err != nil {
 		return err
 	}
 	defer unlock()
+	waited := time.Since(asked)
 	if err := d.recover(); err != nil {
 		return err
 	}
-	return d.load(withTasks, fn)
+	return d.load(withTasks, func(l *loaded) error {
+		l.waited = waited
+		return fn(l)
+	})
 }
 
 // loaded is the state of the run with the files that it was read from.
@@ -111,6 +116,7 @@ type loaded struct {
 	leases     *leaseFile
 	leasesEnd  int64 // size of leases.tsv, -1 when there is none
 	before     roster.State
+	waited     time.Duration // for the lock
 }
 
 // load reads the run for fn.
@@ -196,6 +202,7 @@ func (l *loaded) commit() error {
 	}
 	t, content := l.changes()
 	events := l.state.Events()
+	timeChecks(events, l.waited)
 	if err := l.appendEvents(&t, events); err != nil {
 		return err
 	}
