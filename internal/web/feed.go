@@ -18,141 +18,106 @@ import (
 // and makes the frames that all of them get. Whoever can't keep up is dropped: a
 // client comes again by itself, and says where it was.
 type feed struct {
-	dir *rundir.Dir
-
 	mu        sync.Mutex
-	last      int64 // event that was handed on
-	listeners map[chan portion]bool
+	listeners map[chan []frame]bool
 	over      bool
 }
 
-// portion is some events as frames of a stream. Their ids rise by one.
-type portion struct {
-	first int64
-	text  []byte
-	ends  []int // of the frames in the text
+// frame is an event as it is sent. Its data is the line of the file; what it says in
+// words are fields of our own, which other clients pass over.
+type frame struct {
+	id   int64
+	text []byte
 }
 
-// add adds an event as a server-sent one. Its data is the line of the file;
-// what it says in words are fields of our own, which other clients pass over.
-func (p *portion) add(e roster.Event) {
+func newFrame(e roster.Event) frame {
 	line, err := json.Marshal(e)
 	if err != nil {
 		panic(err) // it was read from JSON
 	}
-	if len(p.ends) == 0 {
-		p.first = e.ID
-	}
 	said, tone := progress.Say(e)
-	p.text = fmt.Appendf(p.text, "id: %d\nevent: %s\ntone: %s\nsaid: %s\ndata: %s\n\n", e.ID, e.Type, tone, roster.Flat(said), line)
-	p.ends = append(p.ends, len(p.text))
-}
-
-// after are the frames behind an event.
-func (p portion) after(id int64) []byte {
-	known := min(max(id-p.first+1, 0), int64(len(p.ends)))
-	if known == 0 {
-		return p.text
-	}
-	return p.text[p.ends[known-1]:]
+	return frame{e.ID, fmt.Appendf(nil, "id: %d\nevent: %s\ntone: %s\nsaid: %s\ndata: %s\n\n", e.ID, e.Type, tone, roster.Flat(said), line)}
 }
 
 const (
 	gather       = 25 * time.Millisecond // what comes within it is handed on together
-	backlog      = 128                   // portions that a client may be behind
+	backlog      = 128                   // times that a client may be behind
 	maxListeners = 1000
 )
 
-func newFeed(d *rundir.Dir) *feed { return &feed{dir: d, listeners: make(map[chan portion]bool)} }
-
-var errOver = &httpError{http.StatusServiceUnavailable, "no_stream", "no further stream can be opened now", "poll /events?since=N"}
-
-// join adds a listener, who gets what comes after the event last.
-func (f *feed) join() (portions chan portion, last int64, err error) {
+// join adds a listener, who gets all that is written from now on, and perhaps a little of what was before.
+func (f *feed) join() (chan []frame, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.over || len(f.listeners) == maxListeners {
-		return nil, 0, errOver
+		return nil, &httpError{http.StatusServiceUnavailable, "no_stream", "no further stream can be opened now", "poll /events?since=N"}
 	}
-	portions = make(chan portion, backlog)
-	f.listeners[portions] = true
-	return portions, f.last, nil
+	l := make(chan []frame, backlog)
+	f.listeners[l] = true
+	return l, nil
 }
 
 // leave may come after the listener has been dropped.
-func (f *feed) leave(portions chan portion) {
+func (f *feed) leave(l chan []frame) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.drop(portions)
+	f.drop(l)
 }
 
-func (f *feed) drop(portions chan portion) {
-	if f.listeners[portions] {
-		delete(f.listeners, portions)
-		close(portions)
+func (f *feed) drop(l chan []frame) {
+	if f.listeners[l] {
+		delete(f.listeners, l)
+		close(l)
+	}
+}
+
+func (f *feed) dropAll(over bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.over = over
+	for l := range f.listeners {
+		f.drop(l)
 	}
 }
 
 // run hands on what comes until the context ends, and then lets all listeners go.
-func (f *feed) run(ctx context.Context) error {
-	var p portion
-	var last int64
-	err := f.start()
-	if err == nil {
-		last = f.last
-		err = f.dir.FollowBatches(ctx, f.last, func(e roster.Event) error {
-			if e.ID <= last { // the log has begun anew, and so must they
-				f.letGo()
-				p = portion{}
-			}
-			last = e.ID
-			p.add(e)
-			return nil
-		}, func() {
-			if len(p.ends) == 0 {
-				return
-			}
-			f.hand(p, last)
-			p = portion{}
-			select {
-			case <-ctx.Done():
-			case <-time.After(gather):
-			}
-		})
+func (f *feed) run(ctx context.Context, d *rundir.Dir) error {
+	defer f.dropAll(true)
+	last, err := d.LastEvent()
+	if err != nil {
+		return err
 	}
-	f.mu.Lock()
-	f.over = true
-	f.mu.Unlock()
-	f.letGo()
-	return err
+	var frames []frame
+	return d.FollowBatches(ctx, last, func(e roster.Event) error {
+		if e.ID <= last { // the log has begun anew, and so must they
+			f.dropAll(false)
+			frames = nil
+		}
+		last = e.ID
+		frames = append(frames, newFrame(e))
+		return nil
+	}, func() {
+		if len(frames) == 0 {
+			return
+		}
+		f.hand(frames)
+		frames = nil
+		select {
+		case <-ctx.Done():
+		case <-time.After(gather):
+		}
+	})
 }
 
-func (f *feed) start() (err error) {
+func (f *feed) hand(frames []frame) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.last, err = f.dir.LastEvent()
-	return err
-}
-
-func (f *feed) hand(p portion, last int64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.last = last
 	for l := range f.listeners {
 		select {
-		case l <- p:
+		case l <- frames:
 		default:
 			f.drop(l)
 		}
-	}
-}
-
-func (f *feed) letGo() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.last = 0
-	for l := range f.listeners {
-		f.drop(l)
 	}
 }
 
@@ -162,11 +127,11 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	portions, last, err := s.feed.join()
+	more, err := s.feed.join()
 	if err != nil {
 		return err
 	}
-	defer s.feed.leave(portions)
+	defer s.feed.leave(more)
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
 	_ = out.SetReadDeadline(time.Time{}) // nothing more is to be read
@@ -175,22 +140,30 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
 		_, err := w.Write(text)
 		return errors.Join(err, out.Flush())
 	}
-	if put([]byte("retry: 1000\n\n")) != nil || s.replay(since, last, put) != nil {
+	if put([]byte("retry: 1000\n\n")) != nil {
 		return nil // the client is gone, or will come again
+	}
+	if since, err = s.replay(since, put); err != nil {
+		return nil
 	}
 	ping := time.NewTicker(s.ping)
 	defer ping.Stop()
 	for {
-		text := []byte(": ping\n\n")
+		var text []byte
 		select {
 		case <-r.Context().Done():
 			return nil
 		case <-ping.C:
-		case more, goOn := <-portions:
+			text = []byte(": ping\n\n")
+		case frames, goOn := <-more:
 			if !goOn {
 				return nil
 			}
-			text = more.after(since)
+			for _, fr := range frames {
+				if fr.id > since {
+					text = append(text, fr.text...)
+				}
+			}
 		}
 		if put(text) != nil {
 			return nil
@@ -204,36 +177,34 @@ func (s *Server) streamFrom(r *http.Request) (int64, error) {
 		_ = r.ParseForm()
 		r.Form.Set("since", id)
 	}
-	n, err := number(r, "since", 0)
+	since, err := number(r, "since", 0)
 	if err != nil {
 		return 0, err
 	}
 	last, err := s.fleet.Dir.LastEvent()
-	if since := int64(n); since <= last {
-		return since, err
+	if int64(since) > last {
+		since = 0
 	}
-	return 0, err
+	return int64(since), err
 }
 
 // replayPart is how much of a long log is sent at once.
 const replayPart = 64 << 10
 
-// replay sends the events after one and up to another from the file.
-func (s *Server) replay(since, last int64, put func([]byte) error) error {
-	var p portion
-	for e, err := range s.fleet.Dir.Events(since) {
+// replay sends what is in the file after an event, and tells the last.
+func (s *Server) replay(last int64, put func([]byte) error) (int64, error) {
+	var text []byte
+	for e, err := range s.fleet.Dir.Events(last) {
 		if err != nil {
-			return err
+			return last, err
 		}
-		if e.ID > last {
-			break
-		}
-		if p.add(e); len(p.text) > replayPart {
-			if err := put(p.text); err != nil {
-				return err
+		last = e.ID
+		if text = append(text, newFrame(e).text...); len(text) > replayPart {
+			if err := put(text); err != nil {
+				return last, err
 			}
-			p = portion{}
+			text = text[:0]
 		}
 	}
-	return put(p.text)
+	return last, put(text)
 }

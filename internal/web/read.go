@@ -44,19 +44,37 @@ func (s *Server) snapshot(ctx context.Context) ([]byte, error) {
 	return s.state, err
 }
 
-func (s *Server) tasks(ctx context.Context, r *http.Request) (doc any, err error) {
-	o := master.TaskFilter{Status: r.FormValue("status")}
-	if o.Limit, err = number(r, "limit", 0); err != nil {
+// view answers with what a snapshot of the tables has.
+func (s *Server) view(look func(*http.Request, *roster.State) (any, error)) query {
+	return func(ctx context.Context, r *http.Request) (doc any, err error) {
+		err = s.fleet.Dir.View(ctx, func(st *roster.State) (err error) {
+			doc, err = look(r, st)
+			return err
+		})
+		return doc, err
+	}
+}
+
+func tasks(r *http.Request, st *roster.State) (any, error) {
+	limit, err := number(r, "limit", 0)
+	if err != nil {
 		return nil, err
 	}
-	if o.Offset, err = number(r, "offset", 0); err != nil {
+	offset, err := number(r, "offset", 0)
+	if err != nil {
 		return nil, err
 	}
-	err = s.fleet.Dir.View(ctx, func(st *roster.State) (err error) {
-		doc, err = o.Tasks(st)
-		return err
+	return master.TaskFilter{Status: r.FormValue("status"), Limit: limit, Offset: offset}.Tasks(st)
+}
+
+func (s *Server) rows(key string) query {
+	return s.view(func(_ *http.Request, st *roster.State) (any, error) {
+		return map[string]any{key: master.Rows(s.fleet.Dir, st)}, nil
 	})
-	return doc, err
+}
+
+func leases(_ *http.Request, st *roster.State) (any, error) {
+	return map[string]any{"leases": master.Leases(st)}, nil
 }
 
 func (s *Server) task(ctx context.Context, r *http.Request) (any, error) {
@@ -77,24 +95,6 @@ func (s *Server) brief(w http.ResponseWriter, r *http.Request) error {
 		http.ServeFile(w, r, s.fleet.Dir.Brief(id))
 	}
 	return err
-}
-
-func (s *Server) rows(key string) query {
-	return func(ctx context.Context, _ *http.Request) (doc any, err error) {
-		err = s.fleet.Dir.View(ctx, func(st *roster.State) error {
-			doc = map[string]any{key: master.Rows(s.fleet.Dir, st)}
-			return nil
-		})
-		return doc, err
-	}
-}
-
-func (s *Server) leases(ctx context.Context, _ *http.Request) (doc any, err error) {
-	err = s.fleet.Dir.View(ctx, func(st *roster.State) error {
-		doc = map[string]any{"leases": master.Leases(st)}
-		return nil
-	})
-	return doc, err
 }
 
 func (s *Server) conflicts(ctx context.Context, r *http.Request) (any, error) {

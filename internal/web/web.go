@@ -24,7 +24,7 @@ type Server struct {
 	fleet    *master.Fleet
 	token    string
 	local    bool // only this machine reaches it
-	feed     *feed
+	feed     feed
 	patience time.Duration // with a client that is slow
 	ping     time.Duration // between signs of life on a stream
 
@@ -37,7 +37,7 @@ type Server struct {
 
 // New makes a server whose token lets write, and read unless it is local.
 func New(f *master.Fleet, token string, local bool) *Server {
-	return &Server{fleet: f, token: token, local: local, feed: newFeed(f.Dir), patience: 10 * time.Second, ping: 15 * time.Second}
+	return &Server{fleet: f, token: token, local: local, feed: feed{listeners: make(map[chan []frame]bool)}, patience: 10 * time.Second, ping: 15 * time.Second}
 }
 
 // Listen opens an address. One that other machines reach needs a token that the user has chosen.
@@ -66,7 +66,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	fed, served := make(chan error, 1), make(chan error, 1)
-	go func() { fed <- s.feed.run(ctx) }()
+	go func() { fed <- s.feed.run(ctx, s.fleet.Dir) }()
 	go func() { served <- srv.Serve(l) }()
 	var err error
 	select {

@@ -155,8 +155,8 @@ func wants(t *testing.T, what string, resp *http.Response, text string, status i
 	}
 }
 
-// frame is an event of a stream.
-type frame struct{ id, event, data string }
+// told is an event of a stream.
+type told struct{ id, event, data string }
 
 // listener reads a stream frame by frame.
 type listener struct {
@@ -186,7 +186,7 @@ func (f *face) listen(path string, headers ...string) *listener {
 }
 
 // next is the next frame with data, or what ended the stream. Comments are counted.
-func (l *listener) next() (fr frame, comments int, err error) {
+func (l *listener) next() (fr told, comments int, err error) {
 	for {
 		line, err := l.in.ReadString('\n')
 		if err != nil {
@@ -210,7 +210,7 @@ func (l *listener) next() (fr frame, comments int, err error) {
 	}
 }
 
-func (l *listener) frames(n int) (all []frame) {
+func (l *listener) frames(n int) (all []told) {
 	l.t.Helper()
 	for range n {
 		fr, _, err := l.next()
@@ -223,13 +223,13 @@ func (l *listener) frames(n int) (all []frame) {
 }
 
 // written are the events of the file as frames.
-func (f *face) written() (all []frame) {
+func (f *face) written() (all []told) {
 	for e, err := range f.fleet.Dir.Events(0) {
 		if err != nil {
 			f.t.Fatal(err)
 		}
 		line, _ := json.Marshal(e)
-		all = append(all, frame{fmt.Sprint(e.ID), string(e.Type), string(line)})
+		all = append(all, told{fmt.Sprint(e.ID), string(e.Type), string(line)})
 	}
 	return all
 }
@@ -282,7 +282,7 @@ func TestStreamStuckClient(t *testing.T) {
 	const clients, events = 99, 100
 	f.listen("/events/stream?since=0") // and never reads
 	type result struct {
-		got []frame
+		got []told
 		err error
 	}
 	results := make(chan result)
@@ -291,7 +291,7 @@ func TestStreamStuckClient(t *testing.T) {
 		go func() {
 			var r result
 			for len(r.got) < events && r.err == nil {
-				var fr frame
+				var fr told
 				fr, _, r.err = l.next()
 				r.got = append(r.got, fr)
 			}
@@ -351,18 +351,4 @@ func TestShutdown(t *testing.T) {
 		t.Errorf("the server ended with %v", err)
 	}
 	close(f.done)
-}
-
-// One who comes with an id that the feed has yet to hand on is not told again what it has.
-func TestPortionAfter(t *testing.T) {
-	var p portion
-	for id := range int64(3) {
-		p.add(roster.Event{ID: 5 + id, Type: roster.Notification})
-	}
-	for id, want := range map[int64]int{0: 3, 4: 3, 5: 2, 6: 1, 7: 0, 99: 0} {
-		rest := string(p.after(id))
-		if n := strings.Count(rest, "\n\n"); n != want || want > 0 && !strings.HasPrefix(rest, fmt.Sprintf("id: %d\n", 8-want)) {
-			t.Errorf("after %d: %q", id, rest)
-		}
-	}
 }
