@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -170,9 +171,14 @@ func (b *tab) expectFaults(pattern string) { b.expected = regexp.MustCompile(pat
 
 func (b *tab) size(width int64) { b.do(chromedp.EmulateViewport(width, 900)) }
 
-func (b *tab) media(name, value string) {
+// media sets media features, given in pairs of name and value.
+func (b *tab) media(pairs ...string) {
 	b.t.Helper()
-	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: name, Value: value}}})
+	var features []*emulation.MediaFeature
+	for pair := range slices.Chunk(pairs, 2) {
+		features = append(features, &emulation.MediaFeature{Name: pair[0], Value: pair[1]})
+	}
+	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
 	check(b.t, err)
 }
 
@@ -231,12 +237,4 @@ func (b *tab) wantText(selector string, wants ...string) {
 			b.t.Errorf("%s lacks %q:\n%s", selector, want, got)
 		}
 	}
-}
-
-// screenshot is the visible part of the page as a PNG.
-func (b *tab) screenshot() []byte {
-	b.t.Helper()
-	shot, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
-	check(b.t, err)
-	return shot
 }

@@ -22,13 +22,13 @@ func TestPageShowsTheRun(t *testing.T) {
 	b := openRun(t, s)
 	b.live()
 	b.wantText("#run", "shop", "webshop", "workers\n8", "running", "finished", "oldest", "live")
-	b.wantText("#alerts", "Needs you", "asks", "drop index orders_by_day", "fleet attach", "T17", "failed", "fleet task retry T17")
-	b.wantText("#workers", "WS01", "orders", "running", "blocked", "tools", "commits", "tokens")
+	b.wantText("#alerts", "Needs you", "asks", "npm install --global redocly_cli", "fleet attach", "T17", "failed", "fleet task retry T17")
+	b.wantText("#workers", "WS01", "orders", "running", "blocked", "tokens")
 	b.wantText("#tasks", "T16", "translate the mails")
-	b.wantText("#timeline", "WS06", "T16", "denied write")
-	b.wantText("#files", "mail/de.go", "WS0")
+	b.wantText("#timeline", "WS06", "T7", "denied write")
+	b.wantText("#files", "pay/charge.go", "WS06")
 	b.await(`document.querySelector('#events li') !== null`)
-	b.wantText("#log", "wrote mail/fr.go", "T16", "asks")
+	b.wantText("#log", "wrote mail/confirm.html", "T9", "DENIED pay/charge.go")
 	for selector, want := range map[string]int{"#pips .pip": 8, ".card": 8, ".node": 20, ".edge": 23} {
 		if got := eval[int](b, fmt.Sprintf(`document.querySelectorAll(%q).length`, selector)); got != want {
 			t.Errorf("%s: there are %d, want %d", selector, got, want)
@@ -110,13 +110,13 @@ func TestPageFilters(t *testing.T) {
 	s := shop(t)
 	b := openRun(t, s)
 	b.await(`document.querySelector('#events li') !== null`)
-	b.do(chromedp.SendKeys("#find", "ws08 DENIED"))
+	b.do(chromedp.SendKeys("#find", "ws04 DENIED"))
 	b.await(`document.querySelector('#events li')?.dataset.tone === 'bad'`)
 	if rows := eval[[]string](b, `[...document.querySelectorAll('#events li')].map(r => r.innerText)`); len(rows) == 0 {
 		t.Error("the filter lets nothing by")
 	} else {
 		for _, row := range rows {
-			if !strings.Contains(row, "WS08") || !strings.Contains(row, "DENIED") {
+			if !strings.Contains(row, "WS04") || !strings.Contains(row, "DENIED") {
 				t.Errorf("the filter lets this by: %q", row)
 			}
 		}
@@ -135,11 +135,11 @@ func TestPageExpandsAndRemembers(t *testing.T) {
 	b := openRun(t, s)
 	b.do(chromedp.Focus("#worker-WS06 summary"), chromedp.KeyEvent("\r")) // by keyboard
 	b.await(`document.querySelector('#worker-WS06').open`)
-	b.await(`document.querySelector('#worker-WS06 .detail').innerText.includes('translate the mails. Change nothing else.')`)
-	b.wantText("#worker-WS06 .detail", "T16", "1 of 3", "mail/de.go", "mail/fr.go", "glm, interactive")
+	b.await(`document.querySelector('#worker-WS06 .detail').innerText.includes('charge a card. Change nothing else.')`)
+	b.wantText("#worker-WS06 .detail", "T7", "1 of 3", "pay/charge.go", "pay/retry.go", "glm, interactive")
 	b.do(chromedp.Reload())
 	b.await(`document.querySelector('#worker-WS06')?.open && !document.querySelector('#worker-WS01').open`)
-	b.wantText("#worker-WS06 .detail", "mail/fr.go")
+	b.wantText("#worker-WS06 .detail", "pay/retry.go")
 }
 
 // The page outlives its server: it says that there is no answer, and goes on where it was, with no event lost or shown twice.
@@ -209,14 +209,23 @@ func TestPageMisses(t *testing.T) {
 	}
 }
 
-// A page on the disk reads what lies beside it, under the page's own policy.
+// A page on the disk reads what lies beside it, under the page's own policy, and shows all figures of a lane, in groups by phase (FF-73, FF-77, FF-78).
 func TestPageFromDisk(t *testing.T) {
 	dir := t.TempDir()
 	check(t, os.CopyFS(dir, os.DirFS("page")))
-	check(t, os.WriteFile(filepath.Join(dir, "status.js"), []byte(`window.fleetStatus = {"run":"shop","lanes":[{"id":"WS01","state":"running","brain":"claude"}]}`), 0o644))
+	check(t, os.WriteFile(filepath.Join(dir, "status.js"), []byte(`window.fleetStatus = {"run":"shop","now":"2026-01-02T03:04:05.000Z","lanes":[
+		{"id":"a","phase":"build","state":"running","brain":"claude","started":"2026-01-02T02:00:00.000Z","elapsed_s":3845,"tools":41,"commits":1,"tokens":1234567,"cost_usd":2.5,
+			"activity":"go test ./...","last_commit":"Keep orders","artifact":"results/a.md","err_tail":"exit status 1"},
+		{"id":"b","phase":"build","state":"done","brain":"codex"},{"id":"c","phase":"review","state":"failed","brain":"grok"}]}`), 0o644))
 	b := newTab(t, desktop, "light")
 	b.open("file://" + dir + "/index.html")
-	b.wantText("#workers", "WS01", "running")
+	b.wantText("#phases > details:nth-child(1)", "build", "1/2")
+	b.wantText("#phases > details:nth-child(2)", "review", "1/1")
+	b.await(`document.querySelector('#worker-a').innerText.includes('1h 04m')`)
+	b.wantText("#worker-a", "41 tools", "1 commit", "1.2M tokens", "go test ./...")
+	b.do(chromedp.Click("#worker-a summary"))
+	b.await(`document.querySelector('#worker-a .detail').innerText.includes('Keep orders')`)
+	b.wantText("#worker-a .detail", "results/a.md", "exit status 1", "1,234,567", "$2.50")
 }
 
 // Whatever a run is called is shown as text (FF-78).

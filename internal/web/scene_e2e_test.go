@@ -26,6 +26,9 @@ type scene struct {
 	plans map[string]plan
 }
 
+// minutesAgo is when a scene began.
+const minutesAgo = 18
+
 // plan is a task, and how its worker fares with it.
 type plan struct {
 	roster.NewTask
@@ -47,7 +50,7 @@ func newScene(t *testing.T, slug string, workers cast, plans []plan) *scene {
 	}
 	dir, err := rundir.Create(root, slug, planningtemplate.Files, rundir.ConfigText(map[string]string{"FLEET_LEASE_UNTIL": "task"}))
 	check(t, err)
-	s := &scene{t: t, dir: dir, began: time.Now().Add(-24 * time.Minute), plans: make(map[string]plan)}
+	s := &scene{t: t, dir: dir, began: time.Now().Add(-minutesAgo * time.Minute), plans: make(map[string]plan)}
 	batch := make([]roster.NewTask, len(plans))
 	for i, p := range plans {
 		batch[i] = p.NewTask
@@ -127,7 +130,7 @@ func (s *scene) work(st *roster.State, w *roster.Workstream, t *roster.Task) err
 			return err
 		}
 		_, err := st.Complete(w.ID, w.Epoch, t.ID, t.Attempts, roster.Outcome{
-			OK: true, Summary: "done", InputTokens: int64(4e4 * p.minutes), OutputTokens: int64(3e3 * p.minutes), CostUSD: 0.11 * p.minutes, DurationMS: int64(6e4 * spent),
+			OK: true, Summary: p.Title + ": done, its tests pass", InputTokens: int64(4e4 * p.minutes), OutputTokens: int64(3e3 * p.minutes), CostUSD: 0.11 * p.minutes, DurationMS: int64(6e4 * spent),
 		})
 		return err
 	default:
@@ -162,19 +165,19 @@ func shop(t *testing.T) *scene {
 		task("T2", "keep orders in PostgreSQL", 5, files("order/store.go", "migrations/0007_orders.sql"), "T1"),
 		task("T3", "answer POST /orders", 6, files("api/orders.go", "api/routes.go"), "T1"),
 		task("T4", "answer GET /orders/{id}", 5, files("api/routes.go", "api/orders_get.go"), "T1"),
-		task("T5", "reserve stock for an order", 7, files("stock/reserve.go"), "T2"),
-		task("T6", "cancel an order", 6, files("order/cancel.go", "api/routes.go"), "T2", "T3"),
+		task("T5", "reserve stock for an order", 9, files("stock/reserve.go"), "T2"),
+		task("T6", "cancel an order", 6, files("order/cancel.go", "api/routes.go", "pay/charge.go"), "T2", "T3"),
 		task("T7", "charge a card", 9, files("pay/charge.go", "pay/retry.go"), "T2"),
 		task("T8", "refund a cancelled order", 7, files("pay/refund.go"), "T6", "T7"),
 		task("T9", "mail what was ordered", 6, files("mail/confirm.go", "mail/confirm.html"), "T3"),
 		task("T10", "show the basket", 8, files("web/basket.tsx", "web/price.ts")),
-		task("T11", "show the checkout", 9, files("web/checkout.tsx", "web/price.ts"), "T10"),
+		task("T11", "show the checkout", 10, files("web/checkout.tsx", "web/price.ts"), "T10"),
 		task("T12", "remember the address", 5, files("web/address.tsx"), "T10"),
 		task("T13", "test an order from end to end", 8, files("test/order_test.go"), "T6", "T9", "T11"),
-		task("T14", "measure the slow queries", 5, files("order/store_bench_test.go"), "T2"),
+		task("T14", "measure the slow queries", 9, files("order/store_bench_test.go"), "T2"),
 		task("T15", "write the API reference", 6, files("docs/api.md"), "T3", "T4"),
 		task("T16", "translate the mails", 30, files("mail/de.go", "mail/fr.go"), "T9"),
-		task("T17", "replay failed webhooks", 2, files("pay/webhook.go"), "T7"),
+		task("T17", "replay failed webhooks", 2, files("pay/webhook.go"), "T3"),
 		task("T18", "tell operators of failed charges", 4, files("pay/alarm.go"), "T17"),
 		task("T19", "sign the release", 3, files("release/sign.go"), "T13", "T15"),
 		task("T20", "clean up the old price list", 3, files("web/legacy.ts")),
@@ -191,11 +194,11 @@ func shop(t *testing.T) *scene {
 		{"WS07", "docs", "haiku"},
 		{"WS08", "release", "opencode"},
 	}, plans)
-	s.play(23)
-	s.at(23.5, func(st *roster.State) error {
+	s.play(17)
+	s.at(17.25, func(st *roster.State) error {
 		for i := range st.Workstreams {
-			if w := &st.Workstreams[i]; w.Status == roster.Working {
-				return st.NeedsPerson(w.ID, w.Epoch, "permission_prompt", "may it run: psql -c 'drop index orders_by_day'?")
+			if w := &st.Workstreams[i]; w.TaskID == "T15" {
+				return st.NeedsPerson(w.ID, w.Epoch, "permission_prompt", "may it run: npm install --global redocly_cli?")
 			}
 		}
 		return nil

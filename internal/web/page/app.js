@@ -30,6 +30,7 @@
     if (event.id <= log.last()) return;
     log.add(event);
     timeline.learn(event);
+    workers.hear(event);
   }
 
   function showHeader() {
@@ -52,9 +53,7 @@
       ['running', busy],
       ['finished', finished],
       ['oldest', busy ? duration(workers.oldest()) : '–'],
-      ['tools', quantity(sum(lane => lane.tools ?? 0))],
-      ['commits', quantity(sum(lane => lane.commits ?? 0))],
-      ['tokens', quantity(sum(lane => lane.tokens ?? 0))],
+      ...['tools', 'commits', 'tokens'].map(what => [what, quantity(sum(lane => lane[what] ?? 0) || '')]),
       ['spent', dollars(sum(spend))],
     ]);
   }

@@ -7,7 +7,7 @@ const files = (() => {
 
   function show(doc) {
     showAlerts(doc.alerts ?? []);
-    showWaits(doc.waits ?? [], doc.conflicts ?? []);
+    showWaits(doc.waits ?? []);
     showLeases(doc.leases ?? [], Date.parse(doc.now ?? doc.generated_at));
   }
 
@@ -16,12 +16,13 @@ const files = (() => {
     section.hidden = alerts.length === 0;
     setText(section.querySelector('.count'), alerts.length);
     keyed(section.lastElementChild, alerts, alert => `${alert.ws_id} ${alert.task_id} ${alert.kind}`, makeAlert, (row, alert) => {
-      const [who, what, why, way] = row.children;
+      const [who, task, what, why, way] = row.children;
       const kind = alertKinds[alert.kind] ?? { word: alert.kind, tone: 'bad', way: () => '' };
       setAttribute(row, 'data-tone', kind.tone);
       setText(who, alert.ws_id || alert.task_id);
-      setText(what, alert.task_id && alert.ws_id && alert.task_id !== alert.ws_id ? `${kind.word} at ${alert.task_id}` : kind.word);
-      setText(why, (alert.why ?? '').replace(/^(asks|blocked|veto|agent error): */, ''));
+      setText(task, alert.task_id !== alert.ws_id ? alert.task_id : '');
+      setText(what, kind.word);
+      setText(why, alert.kind === 'failed' ? alert.why.replaceAll('_', ' ') : alert.why.replace(/^(asks|blocked|veto|agent error): */, ''));
       setText(way, kind.way(alert));
     });
     announce(alerts);
@@ -30,7 +31,7 @@ const files = (() => {
   function makeAlert(alert) {
     const who = el('button', { type: 'button', class: 'who' });
     who.addEventListener('click', () => workers.reveal(alert.ws_id));
-    return el('li', {}, who, el('strong'), el('span', { class: 'why' }), el('code'));
+    return el('li', {}, who, el('span', { class: 'soft' }), el('strong'), el('span', { class: 'why' }), el('code'));
   }
 
   // A reader of the screen hears of an alert once, when it comes.
@@ -40,11 +41,9 @@ const files = (() => {
     announced = text;
   }
 
-  // A wait has somebody at its end where the thing is in somebody's hands.
-  function showWaits(waits, conflicts) {
-    const denied = conflicts.filter(c => !c.resolved && !waits.some(w => w.task_id === c.task_id && w.for === `file ${c.path}`))
-      .map(c => ({ ws_id: c.requester, task_id: c.task_id, for: `file ${c.path}`, on: c.holder }));
-    const all = [...waits.filter(wait => wait.for.startsWith('file ')), ...denied, ...waits.filter(wait => wait.on && wait.for.startsWith('task '))];
+  // What a task in nobody's hands waits for is in the graph; here are workers.
+  function showWaits(waits) {
+    const all = waits.filter(wait => wait.ws_id || wait.for.startsWith('file '));
     const section = byID('waits');
     section.hidden = all.length === 0;
     setText(section.querySelector('.count'), all.length);

@@ -171,7 +171,7 @@ const graph = (() => {
       shape = now;
       drawn = layout(shown, size, room);
       for (const [name, value] of [['width', drawn.width + 2], ['height', drawn.height + 2], ['viewBox', `-1 -1 ${drawn.width + 2} ${drawn.height + 2}`]]) setAttribute(canvas, name, value);
-      goToFront(shown);
+      goToFront(shown, size);
     }
     keyed(edgeLayer, drawn.edges, edge => edge.key, () => svg('path', { class: 'edge' }), (path, edge) => {
       path.edge = edge;
@@ -182,9 +182,9 @@ const graph = (() => {
   }
 
   // A graph that is wider than its room is shown where the work is.
-  function goToFront(shown) {
+  function goToFront(shown, size) {
     const [front] = shown.filter(task => taskTone(task) === 'busy').map(task => drawn.nodes.get(task.task_id)).sort((a, b) => a.x - b.x || a.y - b.y);
-    if (front) byID('graph').scrollTo(front.x - 60, front.y - 120);
+    if (front) byID('graph').scrollTo(front.x - size.width - size.layerGap, front.y - 120);
   }
 
   function line({ from, to }, size) {

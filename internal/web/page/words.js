@@ -36,7 +36,7 @@ function duration(seconds) {
 }
 
 function quantity(n) {
-  if (n < 1000) return String(n ?? 0);
+  if (n < 1000) return String(n);
   if (n < 999_500) return `${(n / 1000).toFixed(n < 9950 ? 1 : 0)}k`;
   return `${(n / 1e6).toFixed(n < 9.95e6 ? 1 : 0)}M`;
 }

@@ -8,16 +8,23 @@ const workers = (() => {
   let lanes = [];
   let rows = new Map(); // the roster's row of each lane
   let tasks = new Map();
+  let latest = new Map(); // the task that each workstream has, or had last
+  const heard = new Map(); // the last event of each, in words
   let only = '';
   let received = 0;
 
   const elapsed = lane => (lane.elapsed_s ?? 0) + (lane.state === 'running' ? (Date.now() - received) / 1000 : 0);
+  const taskOf = (lane, row) => tasks.get(row.task_id) ?? latest.get(lane.id);
   const finished = lane => lane.state === 'done' || lane.state === 'landed' || lane.state === 'failed';
 
   function show(doc) {
     lanes = doc.lanes;
     rows = new Map((doc.workstreams ?? []).map(row => [row.ws_id, row]));
     tasks = new Map((doc.tasks ?? []).map(task => [task.task_id, task]));
+    latest = new Map();
+    for (const task of tasks.values()) {
+      if (!(latest.get(task.workstream)?.assigned_at >= task.assigned_at)) latest.set(task.workstream, task);
+    }
     received = Date.now();
     showPips();
     showStates();
@@ -101,13 +108,20 @@ const workers = (() => {
     put('name', (lane.name ?? '').toLowerCase() === lane.id.toLowerCase() ? '' : lane.name);
     put('state', lane.state);
     chip(card.querySelector('.chip'), lane.brain || row.brain || '');
-    put('task', tasks.get(row.task_id)?.title ?? row.task ?? '');
-    put('activity', lane.activity || row.notes || '');
-    put('tools', count(lane.tools ?? 0, 'tool'));
-    put('commits', count(lane.commits ?? 0, 'commit'));
-    put('tokens', `${quantity(lane.tokens ?? 0)} tokens`);
+    put('task', taskOf(lane, row)?.title ?? row.task);
+    put('activity', activity(lane) || row.notes);
+    put('tools', lane.tools ? count(lane.tools, 'tool') : '');
+    put('commits', lane.commits ? count(lane.commits, 'commit') : '');
+    put('tokens', lane.tokens ? `${quantity(lane.tokens)} tokens` : '');
     showElapsed(card);
     detail(card, lane);
+  }
+
+  // What a worker was heard of last is nearer to what it does than a mere "working".
+  const activity = lane => (lane.state === 'running' && (!lane.activity || lane.activity === 'working') && heard.get(lane.id)) || lane.activity;
+
+  function hear(event) {
+    if (event.ws && event.said) heard.set(event.ws, event.said);
   }
 
   function chip(node, brain) {
@@ -122,7 +136,7 @@ const workers = (() => {
   function detail(card, lane) {
     if (!card.open) return;
     const row = rows.get(lane.id) ?? {};
-    const task = tasks.get(row.task_id) ?? tasks.get(lane.id);
+    const task = taskOf(lane, row);
     if (task && card.briefOf !== task.task_id) readBrief(card, task.task_id);
     terms(card.lastChild, [
       ['Task', task && `${task.task_id} ${task.title}`],
@@ -173,5 +187,5 @@ const workers = (() => {
 
   const oldest = () => Math.max(0, ...lanes.filter(lane => lane.state === 'running').map(elapsed));
 
-  return { show, tick, reveal, oldest, finished };
+  return { show, hear, tick, reveal, oldest, finished };
 })();
