@@ -6,7 +6,6 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"fleet/internal/progress"
 	"fleet/roster"
 )
 
@@ -76,8 +75,7 @@ func (s *Screen) lastEvents(r *row, n, w int) []string {
 	events, _ := mine.lines(n)
 	lines := make([]string, len(events))
 	for i, e := range events {
-		what, tone := progress.Say(e)
-		lines[i] = cell(s.theme.dim.Render(e.At.Local().Format("15:04:05"))+" "+s.theme.tone(tone).Render(roster.Flat(what)), w)
+		lines[i] = cell(s.theme.dim.Render(e.At.Local().Format("15:04:05"))+" "+s.theme.tone(e.tone).Render(e.what), w)
 	}
 	return lines
 }

@@ -38,17 +38,20 @@ type row struct {
 	attemptOf, try int    // of the task in hand
 }
 
+// elapses reports whether it is shown how long the task in hand takes.
+func (r *row) elapses() bool { return r.Status == roster.Working && !r.since.IsZero() }
+
 // The messages by which the world reaches Update.
 type (
 	changedMsg struct{} // something in the run dir may have changed
 	loadedMsg  struct {
 		snap   *snapshot // nil: nothing but the log has changed
-		events []roster.Event
+		events []told
 		key    string // of the files that were read
 		err    error
 	}
 	pageMsg struct { // older events
-		events []roster.Event
+		events []told
 		from   int64
 		err    error
 	}
@@ -73,28 +76,37 @@ const (
 	reloadAfter = 100 * time.Millisecond
 )
 
-// awaitChange waits for the next sign of a change in the run dir.
-func awaitChange(wake <-chan struct{}) tea.Cmd {
+// awaitChange waits for the next sign of a change in the run dir. One that turns out
+// to be false is not worth a frame.
+func (s *Screen) awaitChange() tea.Cmd {
+	key, last := s.loadedKey, s.log.last()
 	return func() tea.Msg {
-		<-wake
+		for range s.wake {
+			if now, err := s.f.Dir.LastEvent(); err != nil || now != last || version(s.f) != key {
+				break
+			}
+		}
 		return changedMsg{}
 	}
 }
+
+// version changes with what a snapshot shows; ages are shown in minutes.
+func version(f *master.Fleet) string { return f.Dir.Version() + time.Now().Format("15:04") }
 
 // load reads the run: its tables where they differ from those of key, and the events after an id.
 func load(f *master.Fleet, key string, after int64) tea.Cmd {
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(context.Background(), loadTimeout)
 		defer cancel()
-		m := loadedMsg{key: f.Dir.Version() + time.Now().Format("15:04")} // ages are shown in minutes
+		m := loadedMsg{key: version(f)}
+		last, err := f.Dir.LastEvent()
 		if after < 0 {
-			last, err := f.Dir.LastEvent()
-			if err != nil {
-				return loadedMsg{err: err}
-			}
 			after = max(0, last-pageSize)
 		}
-		if m.events, m.err = eventsUpTo(f, after, 1<<62); m.err != nil {
+		if err == nil && last > after {
+			m.events, err = eventsUpTo(f, after, 1<<62)
+		}
+		if m.err = err; err != nil {
 			return m
 		}
 		if len(m.events) == 0 && m.key == key {
@@ -109,7 +121,7 @@ func load(f *master.Fleet, key string, after int64) tea.Cmd {
 }
 
 // eventsUpTo are the events after one id and before another.
-func eventsUpTo(f *master.Fleet, after, before int64) (events []roster.Event, err error) {
+func eventsUpTo(f *master.Fleet, after, before int64) (events []told, err error) {
 	for e, err := range f.Dir.Events(after) {
 		if err != nil {
 			return events, err
@@ -117,7 +129,7 @@ func eventsUpTo(f *master.Fleet, after, before int64) (events []roster.Event, er
 		if e.ID >= before {
 			break
 		}
-		events = append(events, e)
+		events = append(events, say(e))
 	}
 	return events, nil
 }

@@ -12,13 +12,25 @@ import (
 // has no holes; it grows at its end as events come, and at its start as somebody
 // scrolls back, so that a log of any length opens at once.
 type eventLog struct {
-	events []roster.Event
+	events []told
 	full   bool   // the first event of all is in it
 	paging bool   // older ones are being read
 	ws     string // only of this workstream
 	query  string // only with this text, in lower case
 	quiet  bool   // without the details
 	back   int    // shown lines below the lowest one on the screen; 0 follows the end
+}
+
+// told is an event with what it says, which is asked at every frame and found out once.
+type told struct {
+	roster.Event
+	what string
+	tone progress.Tone
+}
+
+func say(e roster.Event) told {
+	what, tone := progress.Say(e)
+	return told{e, roster.Flat(what), tone}
 }
 
 func (l *eventLog) last() int64 {
@@ -36,7 +48,7 @@ func (l *eventLog) first() int64 {
 }
 
 // add takes the events that have come since the last one.
-func (l *eventLog) add(events []roster.Event) {
+func (l *eventLog) add(events []told) {
 	if len(l.events) == 0 && len(events) > 0 {
 		l.full = events[0].ID == 1
 	}
@@ -72,20 +84,16 @@ func (l *eventLog) addOlder(m pageMsg) {
 	l.full = m.from == 0
 }
 
-func (l *eventLog) shows(e roster.Event) bool {
-	if l.ws != "" && e.WS != l.ws {
+func (l *eventLog) shows(e told) bool {
+	if l.ws != "" && e.WS != l.ws || l.quiet && e.tone == progress.Quiet {
 		return false
 	}
-	what, tone := progress.Say(e)
-	if l.quiet && tone == progress.Quiet {
-		return false
-	}
-	return l.query == "" || strings.Contains(strings.ToLower(e.WS+" "+e.Task+" "+string(e.Type)+" "+what), l.query)
+	return l.query == "" || strings.Contains(strings.ToLower(e.WS+" "+e.Task+" "+string(e.Type)+" "+e.what), l.query)
 }
 
 // lines are the events that stand in a window of so many lines, oldest first.
 // short says that there is room for more than the stretch has.
-func (l *eventLog) lines(height int) (shown []roster.Event, short bool) {
+func (l *eventLog) lines(height int) (shown []told, short bool) {
 	skip := l.back
 	for i := len(l.events) - 1; i >= 0 && len(shown) < height; i-- {
 		if !l.shows(l.events[i]) {

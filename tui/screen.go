@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -96,12 +97,14 @@ func New(f *master.Fleet, wake <-chan struct{}, r *lipgloss.Renderer, o Options)
 
 // framesPerSecond bounds how often the screen is drawn, and how long a key waits for
 // its frame; the library wakes up as often while nothing happens.
-const framesPerSecond = 40
+const framesPerSecond = 33
 
 // Run shows the screen of a run in this terminal until it is left.
 func Run(ctx context.Context, f *master.Fleet, o Options) error {
 	wake, stop := f.Dir.Changes("live")
 	defer stop()
+	// One processor does: with more, each tick of the renderer's clock wakes a second thread to look for work.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	s := New(f, wake, lipgloss.NewRenderer(os.Stdout), o)
 	how := []tea.ProgramOption{tea.WithContext(ctx), tea.WithAltScreen(), tea.WithFPS(framesPerSecond)}
 	if o.Mouse {
@@ -117,17 +120,17 @@ func Run(ctx context.Context, f *master.Fleet, o Options) error {
 // Init begins to read, to listen, and, where it was asked for, to start workers.
 func (s *Screen) Init() tea.Cmd {
 	s.loading = true
-	cmds := []tea.Cmd{load(s.f, "", -1), awaitChange(s.wake), s.clock(), tick(s.f, 0)}
+	cmds := []tea.Cmd{load(s.f, "", -1), s.awaitChange(), s.clock(), tick(s.f, 0)}
 	if s.o.Start {
 		cmds = append(cmds, s.begin(s.named("start all"), target{}, ""))
 	}
 	return tea.Batch(cmds...)
 }
 
-// clock redraws what the time changes: each second while somebody is at work.
+// clock redraws what the time changes: each second while a time at work is shown.
 func (s *Screen) clock() tea.Cmd {
 	every := 10 * time.Second
-	if s.snap == nil || slices.ContainsFunc(s.snap.rows, func(r row) bool { return r.Status == roster.Working }) {
+	if s.snap == nil || slices.ContainsFunc(s.snap.rows, func(r row) bool { return r.elapses() }) {
 		every = time.Second
 	}
 	return tea.Tick(every, func(t time.Time) tea.Msg { return clockMsg(t) })
@@ -157,7 +160,7 @@ func (s *Screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.MouseMsg:
 		return s, s.mouse(m)
 	case changedMsg:
-		return s, tea.Batch(awaitChange(s.wake), s.reload())
+		return s, tea.Batch(s.awaitChange(), s.reload())
 	case reloadMsg:
 		s.loading = false
 		return s, s.reload()

@@ -53,7 +53,7 @@ func run() *roster.State {
 }
 
 // log is what has happened in it.
-func happened() []roster.Event {
+func happened() []told {
 	data := func(kv ...string) map[string]any {
 		m := make(map[string]any)
 		for i := 0; i < len(kv); i += 2 {
@@ -74,7 +74,14 @@ func happened() []roster.Event {
 	for i := range events {
 		events[i].ID, events[i].At = int64(i+1), roster.Time{Time: now.Add(time.Duration(i-60) * time.Second)}
 	}
-	return events
+	return said(events...)
+}
+
+func said(events ...roster.Event) (list []told) {
+	for _, e := range events {
+		list = append(list, say(e))
+	}
+	return list
 }
 
 // screenAt is a screen of that run with so much room.
@@ -355,9 +362,9 @@ func TestNotifyOnce(t *testing.T) {
 
 // A log of any length opens at its end; scrolling back asks for the page before.
 func TestLogScrollsBack(t *testing.T) {
-	events := func(from, to int64) (list []roster.Event) {
+	events := func(from, to int64) (list []told) {
 		for id := from; id <= to; id++ {
-			list = append(list, roster.Event{ID: id, Type: roster.TaskSucceeded, WS: "WS01"})
+			list = append(list, say(roster.Event{ID: id, Type: roster.TaskSucceeded, WS: "WS01"}))
 		}
 		return list
 	}
@@ -461,7 +468,7 @@ func TestLogTrim(t *testing.T) {
 	for id := int64(2); id <= logMost+2; id++ {
 		events = append(events, roster.Event{ID: id, Type: roster.TaskSucceeded, WS: "WS01"})
 	}
-	l.add(events)
+	l.add(said(events...))
 	if l.trim(1); l.first() != 1 {
 		t.Errorf("the only line that it shows is gone: it begins at %d", l.first())
 	}

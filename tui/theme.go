@@ -35,7 +35,7 @@ func newTheme(r *lipgloss.Renderer) theme {
 }
 
 func (t *theme) tone(tone progress.Tone) lipgloss.Style {
-	return map[progress.Tone]lipgloss.Style{
+	return [...]lipgloss.Style{
 		progress.Quiet: t.dim, progress.Plain: t.text, progress.Good: t.good, progress.Wait: t.wait, progress.Bad: t.bad,
 	}[tone]
 }

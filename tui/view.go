@@ -7,7 +7,6 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"fleet/internal/progress"
 	"fleet/roster"
 )
 
@@ -28,17 +27,16 @@ func (s *Screen) View() string {
 	}
 	lines := append([]string{s.header()}, s.alertLines(l.alerts)...)
 	workers := s.panel("workers", s.focus == onWorkers, s.workerLines(l.workers.h-2, l.workers.w-4), l.workers)
-	lower, title := s.lower(l)
 	if l.detail {
 		workers = beside(workers, s.panel(s.detailTitle(), false, s.detailLines(l.side.h-2, l.side.w-4), l.side))
 		tasks, tasksTitle := s.taskLines(l.bottom.h-2, l.bottom.w-4), s.tasksTitle()
 		if s.focus == onWaits {
 			tasks, tasksTitle = s.waitLines(l.bottom.h-2, l.bottom.w-4), s.waitsTitle()
 		}
-		lower = s.logLines(l.log.h-2, l.log.w-4)
-		log := s.panel(s.logTitle(), s.focus == onLog, lower, l.log)
+		log := s.panel(s.logTitle(), s.focus == onLog, s.logLines(l.log.h-2, l.log.w-4), l.log)
 		lines = append(append(lines, workers...), beside(log, s.panel(tasksTitle, s.focus == onTasks || s.focus == onWaits, tasks, l.bottom))...)
 	} else {
+		lower, title := s.lower(l)
 		lines = append(append(lines, workers...), s.panel(title, s.focus != onWorkers, lower, l.log)...)
 	}
 	return strings.Join(append(lines, s.inputLine(), s.legend()), "\n")
@@ -131,7 +129,7 @@ func (s *Screen) workerLines(h, w int) []string {
 func (s *Screen) workerLine(r *row, w int) string {
 	f := s.theme.face(r)
 	elapsed := ""
-	if r.Status == roster.Working && !r.since.IsZero() {
+	if r.elapses() {
 		elapsed = clockText(s.o.Now().Sub(r.since))
 	}
 	what := r.Task
@@ -184,12 +182,12 @@ func (s *Screen) logLines(h, w int) []string {
 	events, _ := s.log.lines(h)
 	lines := make([]string, len(events))
 	for i, e := range events {
-		what, tone := progress.Say(e)
+		what := e.what
 		head := s.theme.dim.Render(e.At.Local().Format("15:04:05")) + " " + cell(e.WS, 6)
 		if e.Task != "" && e.Task != e.WS {
 			what = e.Task + " " + what
 		}
-		lines[i] = head + s.theme.tone(tone).Render(ansi.Truncate(roster.Flat(what), max(0, w-15), "…"))
+		lines[i] = head + s.theme.tone(e.tone).Render(ansi.Truncate(what, max(0, w-15), "…"))
 	}
 	if len(lines) == 0 {
 		lines = append(lines, s.theme.dim.Render("nothing to tell"))
