@@ -45,8 +45,11 @@ func (a *app) runWatch(ctx context.Context, f *master.Fleet, o watchOptions) err
 	if o.staleMin < 0 || o.poll < 1 {
 		return roster.Usagef("watch: --stale-min wants 0 or more, --poll 1 or more")
 	}
-	wake, stop := f.Dir.Changes()
+	wake, stop, degraded := f.Dir.Watch()
 	defer stop()
+	if degraded != nil {
+		a.talk("fleet: watch: %v", degraded)
+	}
 	tick := time.NewTicker(time.Duration(o.poll) * time.Second)
 	defer tick.Stop()
 	before, err := f.Dir.Seen()

@@ -61,6 +61,7 @@ type Screen struct {
 	loading       bool // a load is under way
 	stale         bool // something changed since it began
 	loadErr       error
+	degraded      error // why files are not watched
 	log           eventLog
 	seenAlerts    map[roster.Alert]bool
 	peeked        peekMsg
@@ -101,11 +102,13 @@ const framesPerSecond = 33
 
 // Run shows the screen of a run in this terminal until it is left.
 func Run(ctx context.Context, f *master.Fleet, o Options) error {
-	wake, stop := f.Dir.Changes("live")
+	wake, stop, degraded := f.Dir.Watch("live")
 	defer stop()
 	// One processor does: with more, each tick of the renderer's clock wakes a second thread to look for work.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	s := New(f, wake, lipgloss.NewRenderer(os.Stdout), o)
+	s.degraded = degraded
+	s.fault(degraded)
 	how := []tea.ProgramOption{tea.WithContext(ctx), tea.WithAltScreen(), tea.WithFPS(framesPerSecond)}
 	if o.Mouse {
 		how = append(how, tea.WithMouseCellMotion())

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -475,5 +476,18 @@ func TestLogTrim(t *testing.T) {
 	l.ws = ""
 	if l.trim(10); l.first() != int64(logMost/2+3) {
 		t.Errorf("it begins at %d", l.first())
+	}
+}
+
+// A run whose files can't be watched is shown as degraded for as long as it is.
+func TestDegradedIsSaid(t *testing.T) {
+	s := screenAt(t, 80, 24)
+	if strings.Contains(s.View(), "degraded") {
+		t.Error("degraded, with nothing wrong")
+	}
+	s.degraded = errors.New("no space")
+	s.Update(saidMsg{text: "done"})
+	if header, _, _ := strings.Cut(s.View(), "\n"); !strings.HasSuffix(header, "degraded  15:04") {
+		t.Errorf("the header is %q", header)
 	}
 }

@@ -89,6 +89,9 @@ func (s *Screen) header() string {
 		parts = append(parts, fmt.Sprintf("%.2f USD", s.snap.costUSD))
 	}
 	right := s.o.Now().Format("15:04")
+	if s.degraded != nil {
+		right = s.theme.wait.Render("degraded") + "  " + right
+	}
 	if s.loadErr != nil {
 		right = s.theme.bad.Render("not up to date: "+short(s.loadErr)) + "  " + right
 	}

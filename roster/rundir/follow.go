@@ -64,11 +64,17 @@ func (d *Dir) logID() uint64 {
 	return fileID(info)
 }
 
-// Changes returns a channel that has a value when something in the run dir may
+// Changes is Watch for those who needn't know how they are served.
+func (d *Dir) Changes(subdirs ...string) (wake <-chan struct{}, stop func()) {
+	wake, stop, _ = d.Watch(subdirs...)
+	return wake, stop
+}
+
+// Watch returns a channel that has a value when something in the run dir may
 // have changed, at the latest every two seconds. Watching one directory is all
 // that is asked of the system, and those of its subdirectories that are named;
-// where even that is refused, the two seconds remain.
-func (d *Dir) Changes(subdirs ...string) (wake <-chan struct{}, stop func()) {
+// where even that is refused, the two seconds remain, and degraded says why.
+func (d *Dir) Watch(subdirs ...string) (wake <-chan struct{}, stop func(), degraded error) {
 	out := make(chan struct{}, 1)
 	done := make(chan struct{})
 	w, err := fsnotify.NewWatcher()
@@ -82,6 +88,7 @@ func (d *Dir) Changes(subdirs ...string) (wake <-chan struct{}, stop func()) {
 	}
 	if err != nil {
 		w = &fsnotify.Watcher{} // nil channels: only the ticker speaks
+		degraded = fmt.Errorf("degraded: files are looked at every %v, since they can't be watched: %w", pollEvery, err)
 	}
 	tick := time.NewTicker(pollEvery)
 	go func() {
@@ -105,7 +112,7 @@ func (d *Dir) Changes(subdirs ...string) (wake <-chan struct{}, stop func()) {
 		if err == nil {
 			_ = w.Close()
 		}
-	}
+	}, degraded
 }
 
 // Version changes whenever who or what is written: it costs two looks at the file system.

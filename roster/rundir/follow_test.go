@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -116,12 +118,37 @@ func TestChanges(t *testing.T) {
 	<-wake
 }
 
-// Where the system tells of nothing, there is the clock.
-func TestChangesByTheClock(t *testing.T) {
+// Where the system tells of nothing, there is the clock, and it is said why (MW-47, CF-135).
+func TestWatchByTheClock(t *testing.T) {
 	defer func(was time.Duration) { pollEvery = was }(pollEvery)
 	pollEvery = time.Millisecond
-	wake, stop := newRun(t).Changes("no such directory")
-	defer stop()
-	<-wake
-	<-wake
+	d := newRun(t)
+	for name, watch := range map[string]func() (<-chan struct{}, func(), error){
+		"no such file": func() (<-chan struct{}, func(), error) { return d.Watch("no such directory") },
+		"too many open files": func() (wake <-chan struct{}, stop func(), degraded error) {
+			noMoreFiles(t, func() { wake, stop, degraded = d.Watch() })
+			return wake, stop, degraded
+		},
+	} {
+		wake, stop, degraded := watch()
+		if degraded == nil || !strings.Contains(degraded.Error(), "degraded") || !strings.Contains(degraded.Error(), name) {
+			t.Errorf("%s: %v", name, degraded)
+		}
+		<-wake
+		<-wake
+		stop()
+	}
+	_, stop, degraded := d.Watch()
+	stop()
+	must(t, degraded)
+}
+
+// noMoreFiles calls fn while this process may open none.
+func noMoreFiles(t *testing.T, fn func()) {
+	t.Helper()
+	var was syscall.Rlimit
+	must(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &was))
+	must(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 0, Max: was.Max}))
+	fn()
+	must(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &was))
 }
