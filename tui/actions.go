@@ -235,7 +235,14 @@ func openBrief(c call) (*exec.Cmd, error) {
 }
 
 func openDiff(c call) (*exec.Cmd, error) {
-	cmd := exec.Command("git", append([]string{"-C", c.f.Dir.Tree(&c.ws.Workstream), "-c", "core.pager=" + cmp.Or(os.Getenv("PAGER"), "less -R"), "diff", "HEAD", "--"}, c.ws.held...)...)
+	tree, paths := c.f.Dir.Tree(&c.ws.Workstream), c.ws.held
+	switch {
+	case tree != c.f.Dir.Root:
+		paths = nil // all that is there is its own
+	case len(paths) == 0:
+		return nil, roster.Refusef("%s holds no file: there is nothing of its own to show", c.id())
+	}
+	cmd := exec.Command("git", append([]string{"-C", tree, "-c", "core.pager=" + cmp.Or(os.Getenv("PAGER"), "less -R"), "diff", "HEAD", "--"}, paths...)...)
 	return cmd, nil
 }
 

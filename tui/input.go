@@ -17,7 +17,7 @@ func (s *Screen) key(m tea.KeyMsg) tea.Cmd {
 	case picking:
 		return s.keyPicking(m)
 	case helping:
-		s.mode = moving
+		s.keyHelping(m)
 		return nil
 	case moving:
 	}
@@ -55,7 +55,7 @@ func (s *Screen) keyMoving(m tea.KeyMsg) tea.Cmd {
 		s.mode, s.pick = picking, 0
 		s.input.set("")
 	case key.Matches(m, k.Help):
-		s.mode = helping
+		s.mode, s.pick = helping, 0
 	case key.Matches(m, k.Theme):
 		s.render.SetHasDarkBackground(!s.render.HasDarkBackground())
 	case key.Matches(m, k.Leave):
@@ -70,6 +70,23 @@ func (s *Screen) keyMoving(m tea.KeyMsg) tea.Cmd {
 		}
 	}
 	return nil
+}
+
+// keyHelping scrolls the help; what doesn't, closes it.
+func (s *Screen) keyHelping(m tea.KeyMsg) {
+	switch page := s.height - 4; {
+	case key.Matches(m, s.keys.Up):
+		s.pick--
+	case key.Matches(m, s.keys.Down):
+		s.pick++
+	case key.Matches(m, s.keys.PageUp):
+		s.pick -= page
+	case key.Matches(m, s.keys.PageDown):
+		s.pick += page
+	default:
+		s.mode = moving
+	}
+	s.pick = max(0, s.pick)
 }
 
 // leave ends the screen. What it has begun ends with it, so that wants a second word.

@@ -23,7 +23,7 @@ const (
 	typing              // the input line, for an action or a search
 	asking              // yes or no
 	picking             // the palette
-	helping             // the help, which any key closes
+	helping             // the help
 )
 
 // focus is the panel that the arrows move in.
@@ -76,7 +76,7 @@ type Screen struct {
 	input   line
 	pending *action // that asks, or is being typed for
 	asked   target  // what it is about, whatever is selected by then
-	pick    int     // in the palette
+	pick    int     // in the palette; the first line of the help
 	said    string  // the last word of an action
 	saidBad bool
 	busy    int  // actions under way

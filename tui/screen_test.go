@@ -491,3 +491,40 @@ func TestDegradedIsSaid(t *testing.T) {
 		t.Errorf("the header is %q", header)
 	}
 }
+
+// Help that does not fit scrolls, and nothing of it is cut off.
+func TestHelpScrolls(t *testing.T) {
+	s := screenAt(t, 60, 15)
+	press(s, "?")
+	seen := ""
+	for range len(s.actions) + len(s.keys.list()) {
+		seen += strings.Join(strings.Fields(strings.NewReplacer("│", "", "…", "CUT").Replace(s.View())), " ")
+		press(s, "down")
+	}
+	for _, a := range s.actions {
+		if !strings.Contains(seen, a.name+": "+a.help) {
+			t.Errorf("no %q in the help", a.help)
+		}
+	}
+	press(s, "up", "pgup", "pgdown")
+	if s.mode != helping || strings.Contains(seen, "CUT") {
+		t.Errorf("scrolling leaves the help, or something is cut off")
+	}
+	if press(s, "esc"); s.mode != moving {
+		t.Error("another key does not leave it")
+	}
+}
+
+// The diff of a worker is of what is its own: the files that it holds, or all in a checkout of its own.
+func TestDiffIsOfItsOwn(t *testing.T) {
+	s := screenAt(t, 80, 24)
+	for id, want := range map[string]string{"WS01": "-- api/item.go api/order.go", "WS03": "", "WS04": "--"} {
+		cmd, err := openDiff(call{target: target{ws: s.row(id)}, f: s.f})
+		if (err != nil) != (want == "") {
+			t.Errorf("%s: %v", id, err)
+		}
+		if err == nil && !strings.HasSuffix(strings.Join(cmd.Args, " "), want) {
+			t.Errorf("%s: %q, want %q at its end", id, cmd.Args, want)
+		}
+	}
+}

@@ -282,23 +282,35 @@ func (s *Screen) legend() string {
 // overlay is a panel that stands instead of the screen, with its input line and legend.
 func (s *Screen) overlay(title string, lines []string) string {
 	b := box{0, s.width, s.height - 1}
-	foot := s.theme.dim.Render("any key goes back")
+	foot := s.theme.dim.Render("↑ ↓ scrolls · any other key goes back")
 	if s.mode == picking {
 		foot = s.theme.dim.Render("↑ ↓ enter · esc goes back")
 	}
 	return strings.Join(append(s.panel(title, true, lines, b), foot), "\n")
 }
 
+// helpLines are all keys, side by side where they fit, else as a list that scrolls.
 func (s *Screen) helpLines() []string {
-	var lines []string
+	h, w, widest := s.height-3, s.width-4, 0
+	var lines, list []string
+	entry := func(key, text string) {
+		line := s.theme.lit.Render(cell(key, 7)) + text
+		widest = max(widest, ansi.StringWidth(line))
+		lines = append(lines, line)
+		list = append(list, strings.Split(ansi.Wordwrap(line, w, ""), "\n")...)
+	}
 	for _, b := range s.keys.list() {
-		lines = append(lines, s.theme.lit.Render(cell(b.Help().Key, 7))+b.Help().Desc)
+		entry(b.Help().Key, b.Help().Desc)
 	}
 	for i := range s.actions {
 		a := &s.actions[i]
-		lines = append(lines, s.theme.lit.Render(cell(a.key, 7))+s.theme.strong.Render(a.name)+": "+a.help)
+		entry(a.key, s.theme.strong.Render(a.name)+": "+a.help)
 	}
-	return columns(lines, s.height-3, s.width-4)
+	if n := (len(lines) + h - 1) / h; n*(widest+1) <= w {
+		return columns(lines, h, w)
+	}
+	s.pick = min(s.pick, max(0, len(list)-h))
+	return list[s.pick:min(len(list), s.pick+h)]
 }
 
 func (s *Screen) paletteLines() []string {
