@@ -15,14 +15,16 @@ func newState(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "state", GroupID: "look",
 		Short: "Show the whole state of the run as JSON: workstreams, tasks, leases, alerts, waits, lanes, counts and the last event",
-		RunE: a.onFleet(func(ctx context.Context, f *master.Fleet, _ []string) error {
-			snap, err := f.Snapshot(ctx)
-			if err != nil {
-				return err
-			}
-			return printJSON(a.out, snap)
-		}),
+		RunE:  a.onFleet(func(ctx context.Context, f *master.Fleet, _ []string) error { return a.printState(ctx, f) }),
 	}
+}
+
+func (a *app) printState(ctx context.Context, f *master.Fleet) error {
+	snap, err := f.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	return printJSON(a.out, snap)
 }
 
 func newLeases(a *app) *cobra.Command {

@@ -14,30 +14,51 @@ import (
 	"fleet/roster/rundir"
 )
 
+type statusOptions struct {
+	keepOptions
+	tsv, asJSON bool
+}
+
 func newStatus(a *app) *cobra.Command {
+	var o statusOptions
 	c := &cobra.Command{
 		Use: "status", GroupID: "look",
 		Short: "Show the workstreams as a table",
 		Long: `Shows one line a workstream: status, task, how many paths it claims and holds, the age
-of its last sign of life, and its note. --tsv prints roster.tsv as it is.`,
-		Example: "  fleet status\n  fleet status --json | jq '.workstreams[] | select(.status==\"blocked\")'",
+of its last sign of life, and its note. --json is the whole state, as of fleet state,
+and --out keeps that in a file, which is replaced whole. --tsv prints roster.tsv as it is.`,
+		Example: "  fleet status\n  fleet status --json | jq '.workstreams[] | select(.status==\"blocked\")'\n  fleet status --json --watch 2 --out status.json",
 	}
-	a.onView(c, func(d *rundir.Dir, s *roster.State) (view, error) { return statusView(d, s), nil })
-	shown := c.RunE
-	tsv := c.Flags().Bool("tsv", false, "the raw roster")
-	c.RunE = func(c *cobra.Command, args []string) error {
-		switch {
-		case !*tsv:
-			return shown(c, args)
-		case c.Flags().Changed("json"):
-			return roster.Usagef("status: --tsv or --json, not both")
+	c.RunE = a.onFleet(func(ctx context.Context, f *master.Fleet, _ []string) error {
+		if err := o.check(c); err != nil {
+			return err
 		}
-		return a.onRun(a.printRoster)(c, args)
-	}
+		return a.runStatus(ctx, f, o)
+	})
+	c.Flags().BoolVar(&o.tsv, "tsv", false, "the raw roster")
+	c.Flags().BoolVar(&o.asJSON, "json", false, "for programs")
+	o.flags(c, "the state")
 	return c
 }
 
-func (a *app) printRoster(_ context.Context, d *rundir.Dir, _ []string) error {
+func (a *app) runStatus(ctx context.Context, f *master.Fleet, o statusOptions) error {
+	switch {
+	case o.tsv && (o.asJSON || o.out != ""):
+		return roster.Usagef("status: --tsv, or --json and --out, not both")
+	case o.tsv:
+		return a.printRoster(f.Dir)
+	case o.out != "":
+		return o.keep(ctx, f, o.out)
+	case o.asJSON:
+		return a.printState(ctx, f)
+	}
+	return f.Dir.View(ctx, func(s *roster.State) error {
+		v := statusView(f.Dir, s)
+		return v.print(a.out, false)
+	})
+}
+
+func (a *app) printRoster(d *rundir.Dir) error {
 	text, err := d.RosterText()
 	if err == nil {
 		_, err = a.out.Write(text)
@@ -46,12 +67,8 @@ func (a *app) printRoster(_ context.Context, d *rundir.Dir, _ []string) error {
 }
 
 func statusView(d *rundir.Dir, s *roster.State) view {
-	rows := master.Rows(d, s)
-	v := view{
-		doc:    map[string]any{"run": d.Slug(), "run_dir": d.Path, "workstreams": rows},
-		header: []string{"WS", "STATUS", "TASK", "CLAIMS", "HELD", "AGE", "NOTE"},
-	}
-	for _, r := range rows {
+	v := view{header: []string{"WS", "STATUS", "TASK", "CLAIMS", "HELD", "AGE", "NOTE"}}
+	for _, r := range master.Rows(d, s) {
 		v.row(r.ID, string(r.Status), short(r.Task, 40), strconv.Itoa(len(r.Claims)), strconv.Itoa(len(r.Held)),
 			age(s.Now, r.Heartbeat), short(r.Notes, 60))
 	}

@@ -163,7 +163,7 @@ func (f *Fleet) lane(w *roster.Workstream, mine work, ahead git.Ahead, now roste
 		ID: w.ID, Name: w.Name, Brain: w.Brain, State: mine.state(w), Tokens: mine.tokens, CostUSD: mine.cost,
 		Commits: ahead.Commits, LastCommit: cut(ahead.Subject, commitWidth), ErrTail: cut(f.Dir.LastSaid(w.ID), errorWidth),
 	}
-	if t := mine.last; t != nil {
+	if t := mine.last; t != nil && !t.AssignedAt.IsZero() {
 		l.Started, l.Elapsed = t.AssignedAt, int64(until(t, now).Sub(t.AssignedAt.Time)/time.Second)
 		if found := f.Dir.Results(t.ID, t.Attempts); len(found) > 0 {
 			l.Artifact = f.Dir.Rel(found[len(found)-1])
@@ -193,7 +193,7 @@ func until(t *roster.TaskView, now roster.Time) time.Time {
 
 // work is what the tasks of a workstream come to.
 type work struct {
-	last   *roster.TaskView // that it was given; nil if there was none
+	last   *roster.TaskView // that it was given, or is to be given; nil if there is none
 	open   bool             // it has something to do
 	tokens int64
 	cost   float64
@@ -204,7 +204,7 @@ func tasksOf(tasks []roster.TaskView) map[string]work {
 	for i := range tasks {
 		t := &tasks[i]
 		m := all[t.Workstream]
-		if !t.AssignedAt.IsZero() && (m.last == nil || m.last.AssignedAt.Before(t.AssignedAt.Time)) {
+		if m.last == nil || m.last.AssignedAt.Before(t.AssignedAt.Time) {
 			m.last = t
 		}
 		m.open = m.open || t.Open()

@@ -1,0 +1,53 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+
+	"fleet/internal/master"
+)
+
+// Export writes the page into a directory, where any static server can serve it, or a browser open it.
+func Export(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, name := range pageFiles() {
+		text, err := fs.ReadFile(page, "page/"+name)
+		if err == nil {
+			err = renameio.WriteFile(filepath.Join(dir, name), text, 0o644)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteState writes the snapshot of a run into files, each whole or not at all. One whose name
+// ends in .js gets it as a script: a page from the disk may read no file, but run it.
+func WriteState(ctx context.Context, f *master.Fleet, paths ...string) error {
+	snap, err := f.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	doc, err := json.Marshal(snap)
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		text := string(doc) + "\n"
+		if filepath.Ext(path) == ".js" {
+			text = "window.fleetStatus = " + string(doc) + ";\n"
+		}
+		if err := renameio.WriteFile(path, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
