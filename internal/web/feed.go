@@ -140,6 +140,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
 		_, err := w.Write(text)
 		return errors.Join(err, out.Flush())
 	}
+	defer func() { _ = out.SetWriteDeadline(time.Now().Add(s.patience)) }() // the end of the answer is to be written, too
 	if put([]byte("retry: 1000\n\n")) != nil {
 		return nil // the client is gone, or will come again
 	}

@@ -1,9 +1,12 @@
 package web
 
 import (
+	"context"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A brief is served under the name that it has in the run dir, and nothing else that lies there is.
@@ -44,4 +47,42 @@ func TestStreamSaysWords(t *testing.T) {
 		}
 	}
 	t.Errorf("no words in %q", seen)
+}
+
+// steps notes what is done with the connection of an answer.
+type steps struct {
+	httptest.ResponseRecorder
+	done []string
+	put  chan struct{}
+}
+
+func (s *steps) Write(b []byte) (int, error)      { s.done = append(s.done, "write"); return len(b), nil }
+func (s *steps) SetReadDeadline(time.Time) error  { return nil }
+func (s *steps) SetWriteDeadline(time.Time) error { s.done = append(s.done, "deadline"); return nil }
+func (s *steps) Flush()                           { s.put <- struct{}{} }
+
+// A stream that ends long after its last event ends properly: browsers take one that is cut off for a fault.
+func TestStreamEndsProperly(t *testing.T) {
+	f := serve(t, nil)
+	ctx, leave := context.WithCancel(t.Context())
+	w := &steps{put: make(chan struct{})}
+	ended := make(chan error)
+	go func() {
+		ended <- f.stream(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/events/stream", nil))
+	}()
+	<-w.put
+	leave()
+	for waiting := true; waiting; {
+		select {
+		case <-w.put:
+		case err := <-ended:
+			if err != nil {
+				t.Fatal(err)
+			}
+			waiting = false
+		}
+	}
+	if n := len(w.done); n < 3 || w.done[n-1] != "deadline" {
+		t.Errorf("the end of the answer has no time of its own: %q", w.done)
+	}
 }
