@@ -167,6 +167,18 @@ func TestPageSurvivesARestart(t *testing.T) {
 	}
 }
 
+// A run that is reset begins anew on an open page, its log, too.
+func TestPageOfAResetRun(t *testing.T) {
+	s := crowd(t, 3, 100)
+	b := openRun(t, s)
+	b.await(`document.querySelectorAll('.node').length === 3 && byID('events').innerText.includes('part/99.go')`)
+	check(t, s.dir.Reset(t.Context()))
+	b.await(`byID('tasks').hidden && !byID('events').innerText.includes('part/99.go')`)
+	s.update(func(st *roster.State) error { return st.Block("WS02", "what now?") })
+	b.await(`byID('events').innerText.includes('what now?')`)
+	b.live()
+}
+
 // An empty or missing list of lanes is a miss: the last state stays, and after three the page says so (FF-78). Each look asks for an address of its own.
 func TestPageMisses(t *testing.T) {
 	const good = `{"run":"shop","now":"2026-01-02T03:04:05.000Z","lanes":[{"id":"WS01","state":"running","brain":"claude"}]}`

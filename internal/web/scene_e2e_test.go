@@ -48,7 +48,7 @@ func newScene(t *testing.T, slug string, workers cast, plans []plan) *scene {
 	if err != nil {
 		t.Fatalf("git init: %v\n%s", err, out)
 	}
-	dir, err := rundir.Create(root, slug, planningtemplate.Files, rundir.ConfigText(map[string]string{"FLEET_LEASE_UNTIL": "task"}))
+	dir, err := rundir.Create(root, slug, planningtemplate.Files, rundir.ConfigText(map[string]string{"FLEET_LEASE_UNTIL": "task", "FLEET_ALLOW_RESET": "on"}))
 	check(t, err)
 	s := &scene{t: t, dir: dir, began: time.Now().Add(-minutesAgo * time.Minute), plans: make(map[string]plan)}
 	batch := make([]roster.NewTask, len(plans))

@@ -12,6 +12,7 @@ const feed = (() => {
   // A page from the disk may not read other files, but it may run them: status.js says the same as status.json.
   const fromDisk = location.protocol === 'file:';
   let misses = 0;
+  let peopled = false; // a run without workers is nothing odd until it has had some
   let live = false;
   let timer = 0;
   let looking = false;
@@ -36,7 +37,8 @@ const feed = (() => {
     try {
       const doc = await (fromDisk ? run(`status.js?t=${Date.now()}`) : read(`status.json?t=${Date.now()}`));
       const missing = !Array.isArray(doc.lanes) || doc.lanes.length === 0;
-      miss(missing ? 'status.json lists no workers' : '');
+      peopled ||= !missing;
+      miss(missing && peopled ? 'status.json lists no workers' : '');
       take.snapshot(doc, missing);
       if (!fromDisk) follow(doc.last_event_id ?? 0);
     } catch (error) {

@@ -15,9 +15,10 @@ function layout(tasks, size, width) {
   const single = [...nodes.values()].filter(node => node.before.length + node.after.length === 0);
   const layers = order(bend(rank(linked)));
   const bottom = place(layers, size);
-  const perRow = Math.max(1, Math.floor((width + size.rowGap) / (size.width + size.rowGap)));
+  const across = size.width + size.layerGap;
+  const perRow = Math.max(1, Math.floor((width + size.layerGap) / across));
   single.forEach((node, i) => {
-    node.x = (i % perRow) * (size.width + size.rowGap);
+    node.x = (i % perRow) * across;
     node.y = (bottom > 0 ? bottom + size.rowGap * 2 : 0) + Math.floor(i / perRow) * (size.height + size.rowGap);
   });
   const all = [...nodes.values()];

@@ -6,6 +6,7 @@ const workers = (() => {
   const closedPhases = remembered('fleet.phases');
   const stateOrder = ['running', 'blocked', 'pending', 'failed', 'done', 'landed'];
   let lanes = [];
+  let planned = []; // the phases, in their order
   let rows = new Map(); // the roster's row of each lane
   let tasks = new Map();
   let latest = new Map(); // the task that each workstream has, or had last
@@ -19,6 +20,7 @@ const workers = (() => {
 
   function show(doc) {
     lanes = doc.lanes;
+    planned = doc.manifest?.phases ?? [];
     rows = new Map((doc.workstreams ?? []).map(row => [row.ws_id, row]));
     tasks = new Map((doc.tasks ?? []).map(task => [task.task_id, task]));
     latest = new Map();
@@ -64,7 +66,7 @@ const workers = (() => {
 
   function showPhases() {
     const shown = lanes.filter(lane => !only || lane.state === only);
-    const phases = [...new Set(shown.map(lane => lane.phase ?? ''))];
+    const phases = [...new Set(shown.map(lane => lane.phase ?? ''))].sort((a, b) => planned.indexOf(a) - planned.indexOf(b));
     setAttribute(byID('phases'), 'data-many', lanes.length > 40);
     keyed(byID('phases'), phases, phase => phase, makePhase, (group, phase) => {
       const all = lanes.filter(lane => (lane.phase ?? '') === phase);
