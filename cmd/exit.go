@@ -14,6 +14,7 @@ import (
 	"fleet/internal/git"
 	"fleet/internal/master"
 	"fleet/roster"
+	"fleet/roster/lane"
 	"fleet/roster/rundir"
 	"fleet/tmux"
 )
@@ -22,6 +23,7 @@ import (
 const (
 	exitOK       = 0
 	exitFailed   = 1  // done, but not with the result that was wanted
+	exitCached   = 3  // nothing new: the result is there already, or there is none
 	exitMissing  = 5  // a needed program is missing
 	exitNoAnswer = 7  // something could not be reached
 	exitGate     = 10 // a worker or a check failed
@@ -68,6 +70,7 @@ func classify(err error) (code int, hint string) {
 	var dying *master.DyingError
 	var gate *master.GateError
 	var unowned *master.UnownedError
+	var rejected *lane.RejectedError
 	switch {
 	case errors.As(err, &coded):
 		return coded.code, coded.hint
@@ -79,6 +82,10 @@ func classify(err error) (code int, hint string) {
 		return exitRefused, ""
 	case errors.As(err, &unowned):
 		return exitRefused, "claim them (fleet claim " + unowned.WS + " <path>), commit them yourself, or put them away"
+	case errors.Is(err, lane.ErrMissing):
+		return exitCached, "fleet lane resume asks for it"
+	case errors.As(err, &rejected):
+		return exitGate, ""
 	case errors.As(err, &gate):
 		return exitGate, "the base branch is where it was; mend it, then: fleet land " + gate.WS
 	case errors.As(err, &dying):
@@ -119,6 +126,7 @@ func newExitCodes() *cobra.Command {
 
    0  ok
    1  done, but not with the result that was wanted (a message that was typed and not seen to arrive)
+   3  nothing has changed since the last result (lane spawn), or there is none (lane collect, import)
    5  a program that is needed is missing
    7  something did not answer, tmux for instance; nothing is known
   10  a worker did not come up, or a check failed (doctor)

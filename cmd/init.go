@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -50,13 +51,11 @@ func (a *app) runInit(c *cobra.Command, slug string, o initOptions) error {
 	if _, err := agent.Find(o.brain); err != nil {
 		return err
 	}
-	root, err := os.Getwd()
+	root, err := mainRoot(c.Context())
 	if err != nil {
 		return err
 	}
-	if main, err := git.In(proc.Run, root).MainRoot(c.Context()); err == nil {
-		root = main
-	} else if o.worktree == "on" {
+	if _, err := git.In(proc.Run, root).MainRoot(c.Context()); err != nil && o.worktree == "on" {
 		return roster.Usagef("--worktree: %s is in no git repository", root)
 	}
 	config := rundir.ConfigText(map[string]string{"FLEET_WORKTREE": o.worktree, "FLEET_DB": o.db, "FLEET_BRAIN": o.brain})
@@ -70,4 +69,16 @@ func (a *app) runInit(c *cobra.Command, slug string, o initOptions) error {
 	}
 	a.talk("next: fleet add WS01 \"what to do\" --claims some/dir/")
 	return nil
+}
+
+// mainRoot is the main checkout of the repository that we are in, or else where we are.
+func mainRoot(ctx context.Context) (string, error) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	if main, err := git.In(proc.Run, cwd).MainRoot(ctx); err == nil {
+		return main, nil
+	}
+	return cwd, nil
 }

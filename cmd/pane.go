@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -82,6 +83,13 @@ func newPlay(a *app) *cobra.Command {
 			}
 			prompt := strings.Join(args, "") // one, or none
 			if turn > 0 {
+				if len(args) == 0 {
+					text, err := io.ReadAll(a.in)
+					if err != nil {
+						return err
+					}
+					prompt = string(text)
+				}
 				return p.RunTask(c.Context(), prompt, turn)
 			}
 			return p.Run(c.Context(), prompt, a.in)

@@ -26,6 +26,7 @@ const (
 	EnvRunDir = "FLEET_RUN_DIR"
 	EnvWS     = "FLEET_WS"
 	EnvEpoch  = "FLEET_EPOCH"
+	EnvTree   = "FLEET_TREE" // set for a worker that has a checkout of its own
 )
 
 // Events that an agent may report, by the name that its settings call.
@@ -48,8 +49,10 @@ type session struct {
 	dir   *rundir.Dir
 	ws    string
 	epoch int
-	in    input
-	shell Shell
+	// ownTree says that the worker has a checkout of its own; which one, its row says.
+	ownTree bool
+	in      input
+	shell   Shell
 }
 
 // Host is what a hook is called with.
@@ -162,7 +165,7 @@ func (h Host) open(ws string) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &session{dir: dir, ws: ws, epoch: epoch, shell: h.Shell}, nil
+	return &session{dir: dir, ws: ws, epoch: epoch, ownTree: h.Getenv(EnvTree) != "", shell: h.Shell}, nil
 }
 
 // operator serves a session that people started themselves: it may write any

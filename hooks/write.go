@@ -57,7 +57,7 @@ func (s *session) preToolUse(ctx context.Context) ([]byte, error) {
 func (s *session) tree(ctx context.Context) (t tree, shared bool, err error) {
 	root := s.dir.Root
 	shared = true
-	if s.dir.Config.Worktree {
+	if s.ownTree {
 		err = s.dir.View(ctx, func(st *roster.State) error {
 			w, err := st.Workstream(s.ws)
 			if err == nil {

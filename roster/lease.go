@@ -167,7 +167,7 @@ func (s *State) checkWrite(w *Workstream, p string, alive func(string) bool) (De
 		return Denial{Path: p, Reason: DenyProtected}, true
 	}
 	l, held := s.Leases.Get(p)
-	if held && l.WS == w.ID {
+	if held && l.WS == w.ID || w.Lane == Isolated {
 		return Denial{}, false
 	}
 	if held && !s.gone(l.WS, alive) {
@@ -189,6 +189,9 @@ func (s *State) checkTree(w *Workstream, dir string, alive func(string) bool) (D
 	}
 	if protectedBelow(w, dir) {
 		return Denial{Path: dir, Reason: DenyProtected}, true
+	}
+	if w.Lane == Isolated {
+		return Denial{}, false
 	}
 	for l := range s.Leases.All() {
 		if l.WS != w.ID && under(dir, l.Path) && !s.gone(l.WS, alive) {
@@ -228,6 +231,9 @@ func (s *State) gone(ws string, alive func(string) bool) bool {
 func (s *State) lease(w *Workstream, p, tool string) {
 	if w.Status != Working && w.Status != Blocked {
 		s.setStatus(w, Working, "")
+	}
+	if w.Lane == Isolated {
+		return
 	}
 	l, mine := s.Leases.Get(p)
 	if mine && l.Stamp == "" && !l.Kept() {

@@ -385,3 +385,18 @@ func TestFence(t *testing.T) {
 }
 
 func noFile(string) (string, int64) { return "gone", 0 }
+
+// An isolated lane competes for the same files as others, in a tree of its own: it takes no leases and heeds none, but
+// what is protected, or elsewhere, is so for it, too.
+func TestIsolatedLane(t *testing.T) {
+	s := running()
+	w, err := s.Workstream("WS01")
+	must(t, err)
+	w.Lane = Isolated
+	before := len(s.Held("WS01"))
+	eq(t, "held by another", s.AcquireLeases(ask("WS01", 1, everybody, "b.go", "free.go")), []Denial(nil))
+	eq(t, "leases", len(s.Held("WS01")), before)
+	eq(t, "outside", s.AcquireLeases(ask("WS01", 1, everybody, "/etc/passwd"))[0].Reason, DenyOutside)
+	eq(t, "protected", s.AcquireLeases(ask("WS01", 1, everybody, ".git/config"))[0].Reason, DenyProtected)
+	eq(t, "of others", len(s.AcquireLeases(ask("WS02", 1, everybody, "free.go"))), 0)
+}

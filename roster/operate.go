@@ -26,6 +26,25 @@ func (s *State) CancelTask(id string) error {
 	return nil
 }
 
+// Supersede ends the tasks of a workstream that haven't succeeded, to make room for another that takes their place.
+func (s *State) Supersede(ws string) error {
+	for t := range rows(s.Tasks) {
+		if t.Workstream != ws || !t.Pinned {
+			continue
+		}
+		if t.Status == TaskGivenUp {
+			s.close(t, TaskCancelled, t.ErrorKind)
+			s.Note(TaskIsCancelled, ws, t.ID, map[string]any{"attempt": t.Attempts})
+		}
+		if !t.Terminal() {
+			if err := s.CancelTask(t.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // RetryTask gives a failed task its attempts again, and those that wait for it their chance.
 func (s *State) RetryTask(id string) error {
 	t, err := s.task(id)

@@ -234,6 +234,9 @@ func (s *State) endAttempt(w *Workstream, t *Task, o Outcome) {
 	if limited {
 		o.Kind = ErrInfra
 	}
+	if w.Lane != "" && o.Kind == ErrVeto && t.Attempts < DefaultMaxAttempts { // it has one attempt, and may wait for a file
+		t.MaxAttempts = max(t.MaxAttempts, t.Attempts+1)
+	}
 	s.endLeases(w, string(o.Kind))
 	s.requeue(w, t, o.Kind, o.Reason)
 	if limited {

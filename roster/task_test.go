@@ -321,6 +321,23 @@ func TestVetoedTask(t *testing.T) {
 	eq(t, "scope", s.Task("T1").Scope, []string{"b.go"})
 }
 
+// A packet has one attempt, and is asked again for nothing but a file that it had to wait for: twice.
+func TestVetoedLane(t *testing.T) {
+	s := running()
+	w, err := s.Workstream("WS01")
+	must(t, err)
+	w.Lane, s.Task("T1").MaxAttempts, s.Task("T1").Attempts = Shared, 1, 1
+	veto := func() TaskStatus {
+		t.Helper()
+		w.TaskID, s.Task("T1").Status, s.Task("T1").BlockedOn = "T1", TaskRunning, "b.go"
+		_, err := s.Complete("WS01", 1, "T1", s.Task("T1").Attempts, Outcome{OK: true})
+		must(t, err)
+		s.Task("T1").Attempts++
+		return s.Task("T1").Status
+	}
+	eq(t, "statuses", []TaskStatus{veto(), veto(), veto()}, []TaskStatus{TaskPending, TaskPending, TaskGivenUp})
+}
+
 // MW-25, MW-30, MW-32, MW-33: the end of a turn ends the task and the next of the queue comes at once; what is added to one
 // that is idle starts at once, too, and what is added to one at work waits for its end.
 func TestQueue(t *testing.T) {

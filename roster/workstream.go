@@ -1,8 +1,10 @@
 package roster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -55,13 +57,39 @@ type Workstream struct {
 	SessionID    string   `json:"session_id"`
 	UpdatedAt    Time     `json:"updated_at"`
 	ParkedUntil  Time     `json:"parked_until"` // when the limit of its agent's service is over; zero: there is none
+	Lane         string   `json:"lane"`         // empty, Shared or Isolated
 }
+
+// What a lane is to the others. The workstream of a lane is headless, and its tasks are packets.
+const (
+	Shared   = "shared"   // it takes leases, and respects those of others
+	Isolated = "isolated" // it competes with other lanes for the same files, each in its own tree: leases are not for it
+)
 
 // MainTree is the tree of a workstream that works in the main checkout.
 const MainTree = "main"
 
+// lanesRoot has the worktrees of lanes. It is not below .claude, which Claude Code protects from its own tools.
+const lanesRoot = ".fleetflow/"
+
+// LaneTree is the worktree of a lane, relative to the main checkout.
+func LaneTree(slug, id string) string { return lanesRoot + slug + "/wt-" + id }
+
+// TreeRoot is the folder of worktrees that a tree is in.
+func TreeRoot(tree string) string {
+	if strings.HasPrefix(tree, lanesRoot) {
+		return strings.TrimSuffix(lanesRoot, "/")
+	}
+	return path.Dir(tree)
+}
+
 // Branch is the git branch of a workstream that works in a tree of its own.
-func (w *Workstream) Branch() string { return "fleet/" + w.ID }
+func (w *Workstream) Branch() string {
+	if tree, ok := strings.CutPrefix(w.Tree, lanesRoot); ok {
+		return "fleetflow/" + strings.Replace(tree, "/wt-", "/", 1)
+	}
+	return "fleet/" + w.ID
+}
 
 // Live reports whether the claims of the workstream count against others.
 func (w *Workstream) Live() bool {
@@ -123,6 +151,8 @@ type NewWorkstream struct {
 	Name   string   // alias; empty means the id in lower case
 	Claims []string // as given by the user; blank ones are ignored
 	Brain  string
+	Lane   string // Shared or Isolated for a lane
+	Tree   string // of a lane: where it will work; empty is the main checkout
 }
 
 // Add registers a workstream and its first task, which bears the same id.
@@ -161,8 +191,8 @@ func (s *State) AddSlot(n NewWorkstream) error {
 		}
 	}
 	w := &Workstream{
-		ID: n.ID, Name: n.Name, Task: title, Status: Pending, Brain: n.Brain, Mode: Interactive, Tree: MainTree,
-		UpdatedAt: Time{s.Now},
+		ID: n.ID, Name: n.Name, Task: title, Status: Pending, Brain: n.Brain, Mode: Interactive, Tree: cmp.Or(n.Tree, MainTree),
+		UpdatedAt: Time{s.Now}, Lane: n.Lane,
 	}
 	claims, err := s.newClaims(w, slices.DeleteFunc(slices.Clone(n.Claims), blank))
 	if err != nil {

@@ -28,16 +28,20 @@ type Brain struct {
 	Name    string
 	Program string // looked up in PATH; "" is fleet itself
 	Hooks   bool   // it calls fleet's hooks: writes are gated, and its turns report themselves
+	Schemas bool   // it can be told what its last reply has to fit
+	Commits bool   // its headless sessions can commit what they write
 	Since   string // the oldest version whose hooks were seen to deny; empty where any will do, since silence is a no there
 
 	Files map[string]string // further files that its hooks need, beside their settings
+
+	provider string // whose service it uses, where its name doesn't say that
 
 	profile Profile // of the user's own, on top of the built-in brain; see Find
 	launch  func(Job) (Command, error)
 	read    func(s *Session, f frame, line []byte, show func(string)) // takes what a headless session writes; nil: it has none
 	whole   bool                                                      // it writes one frame, of any number of lines, instead of one a line
 	unset   []string                                                  // variables that must not reach it, beyond those of every worker
-	recall  func(session string) bool                                 // whether a conversation can be gone on with
+	archive func(session string, env []string) string                 // the file in which a conversation is kept, "" if there is none
 	service service
 	screen  screen
 }
@@ -48,6 +52,8 @@ type Job struct {
 	Mode     string // roster.Interactive or roster.Headless
 	Settings string // path of the hook settings made for this worker; empty for one without
 	Prompt   string // the first prompt, one line; empty for one that waits for its first task
+	Packet   string // path of the prompt instead, of any length, for a headless session
+	Schema   string // path of what its last reply has to fit, for a brain that has Schemas
 	Session  string // a conversation to go on with; empty begins one
 	Root     string // the main checkout, on which agents keep whether it is trusted
 	RunDir   string // which a sandbox must let it write, through fleet
@@ -75,6 +81,7 @@ type Command struct {
 	Args  []string // Args[0] is a program for PATH, or absolute
 	Set   []string // KEY=VALUE; secrets are here and nowhere else
 	Unset []string
+	Stdin string // path of a file; empty is nothing
 
 	mute bool // it takes no prompt as an argument
 }
@@ -102,7 +109,7 @@ func Find(name string) (Brain, error) {
 			return Brain{}, roster.Dataf("the profile %s has the base %q, which is no built-in brain", p.Name, p.Base)
 		}
 		b := brains[i]
-		b.Name, b.profile = p.Name, p
+		b.provider, b.Name, b.profile = b.Provider(), p.Name, p
 		brains = append(brains, b)
 	}
 	for _, b := range brains {
@@ -144,9 +151,12 @@ func (b Brain) Installed() error {
 	return nil
 }
 
-// Remembers reports whether a conversation of the agent's is still there to be gone on with.
-func (b Brain) Remembers(session string) bool {
-	return session != "" && b.recall != nil && b.recall(session)
+// Transcript is the file in which the agent keeps a conversation that it had in an environment; empty if there is none.
+func (b Brain) Transcript(session string, env []string) string {
+	if session == "" || b.archive == nil {
+		return ""
+	}
+	return b.archive(session, env)
 }
 
 // Ready reports what is missing before it can start: its program, or its key.
@@ -188,6 +198,9 @@ func (b Brain) Command(ctx context.Context, exe string, j Job) (Command, error) 
 	}
 	j.Model, j.Effort = cmp.Or(j.Model, b.profile.Model), cmp.Or(j.Effort, b.profile.Effort)
 	c, err := b.launch(j)
+	if c.Stdin == "" && !c.mute {
+		c.Stdin = j.Packet
+	}
 	if err == nil {
 		err = b.profile.apply(ctx, b.service, &c)
 	}

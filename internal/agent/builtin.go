@@ -10,7 +10,7 @@ import (
 // would call: for demos and tests, without a key or a network.
 func scripted() Brain {
 	return Brain{
-		Name: "scripted", Hooks: true, read: readClaude, screen: screen{sign: "❯"},
+		Name: "scripted", Commits: true, Hooks: true, read: readClaude, screen: screen{sign: "❯"},
 		launch: func(j Job) (Command, error) {
 			args := []string{"play", "--settings", j.Settings, "--script", j.Script}
 			if j.headless() {

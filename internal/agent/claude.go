@@ -2,19 +2,19 @@ package agent
 
 import (
 	"cmp"
-	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 )
 
 // claude is Claude Code. It runs in the permission mode in which silence is a
 // no, so that a hook that fails to answer stops the write.
 func claude(name, model string) Brain {
 	return Brain{
-		Name: name, Program: "claude", Hooks: true, read: readClaude, screen: claudeScreen,
+		Name: name, Program: "claude", provider: "anthropic", Commits: true, Hooks: true, read: readClaude, screen: claudeScreen,
 		service: service{url: "ANTHROPIC_BASE_URL", key: "ANTHROPIC_AUTH_TOKEN"},
 		launch:  func(j Job) (Command, error) { return claudeCommand(j, model), nil },
-		recall:  claudeRecall,
+		archive: claudeTranscript,
 	}
 }
 
@@ -36,16 +36,22 @@ func claudeCommand(j Job, model string) Command {
 	return c
 }
 
-// claudeRecall looks for the transcript of a session: one that never had a turn
-// has none, and --resume would end at once.
-func claudeRecall(session string) bool {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return false
+// claudeTranscript looks for the transcript of a session. One that never had a turn has none, and --resume would end at once.
+func claudeTranscript(session string, env []string) string {
+	dir, home := "", ""
+	for _, kv := range env {
+		switch name, value, _ := strings.Cut(kv, "="); name {
+		case "CLAUDE_CONFIG_DIR":
+			dir = value
+		case "HOME":
+			home = value
+		}
 	}
-	dir := cmp.Or(os.Getenv("CLAUDE_CONFIG_DIR"), filepath.Join(home, ".claude"))
-	found, err := filepath.Glob(filepath.Join(dir, "projects", "*", session+".jsonl"))
-	return err == nil && len(found) > 0
+	found, err := filepath.Glob(filepath.Join(cmp.Or(dir, filepath.Join(home, ".claude")), "projects", "*", session+".jsonl"))
+	if err != nil || len(found) == 0 {
+		return ""
+	}
+	return found[0]
 }
 
 // sealedTools are those whose writes the write check can see, and those that only read.

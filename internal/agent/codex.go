@@ -17,7 +17,7 @@ import (
 // uses, are in the user's configuration, so a sealed worker has that, too, and it reads files by its shell.
 func codex() Brain {
 	return Brain{
-		Name: "codex", Program: "codex", Hooks: true, Since: "0.171.0", read: readCodex, launch: codexCommand,
+		Name: "codex", Program: "codex", Hooks: true, Schemas: true, Since: "0.171.0", read: readCodex, launch: codexCommand,
 		service: service{key: "FLEET_CODEX_KEY", args: codexService},
 		screen: screen{
 			sign: "›", hints: []string{"Ask Codex to do anything", "Ask a follow-up question"},
@@ -34,7 +34,7 @@ func codex() Brain {
 	}
 }
 
-func codexCommand(j Job) (Command, error) {
+func codexCommand(j Job) (c Command, err error) {
 	var args []string
 	set := func(key string, value any) { args = append(args, "-c", fmt.Sprintf("%s=%s", key, toml(value))) }
 	if j.headless() {
@@ -55,7 +55,11 @@ func codexCommand(j Job) (Command, error) {
 	if j.Effort != "" {
 		set("model_reasoning_effort", j.Effort)
 	}
-	c, err := scratch(j.Name)
+	args = append(args, flag("--output-schema", j.Schema)...)
+	if j.Packet != "" {
+		defer func() { c.Args = append(c.Args, "-") }() // it reads the prompt from stdin
+	}
+	c, err = scratch(j.Name)
 	if j.Settings == "" || err != nil {
 		c.Args = args
 		return c, err

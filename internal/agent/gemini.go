@@ -5,16 +5,19 @@ package agent
 // kept apart by its worktree.
 func gemini() Brain {
 	return Brain{
-		Name: "gemini", Program: "gemini", read: readGemini,
+		Name: "gemini", Program: "gemini", Commits: true, read: readGemini,
 		service: service{url: "GOOGLE_GEMINI_BASE_URL", key: "GEMINI_API_KEY"},
 		launch: func(j Job) (Command, error) {
 			args := append([]string{"--approval-mode", "yolo"}, flag("--model", j.Model)...)
 			if j.Trust || j.headless() { // there is nobody whom it could ask
 				args = append(args, "--skip-trust")
 			}
-			switch {
+			switch { // without --prompt it reads stdin
 			case j.headless():
-				args = append(args, "--output-format", "stream-json", "--prompt")
+				args = append(args, "--output-format", "stream-json")
+				if j.Packet == "" {
+					args = append(args, "--prompt")
+				}
 			case j.Prompt != "":
 				args = append(args, "--prompt-interactive")
 			}

@@ -10,7 +10,7 @@ import (
 // user's, it would send the user's token of another service there. Each value has a variable that replaces it.
 func glm() Brain {
 	b := claude("glm", "sonnet")
-	b.recall = nil // what it looks at is the user's own dir
+	b.provider = "zai"
 	b.unset = []string{"ANTHROPIC_API_KEY", "ANTHROPIC_MODEL", "CLAUDE_CODE_OAUTH_TOKEN"}
 	b.launch = func(j Job) (Command, error) {
 		model := cmp.Or(j.Model, os.Getenv("FLEET_WORKER_MODEL"), "GLM-5.2")

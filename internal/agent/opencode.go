@@ -16,7 +16,7 @@ const opencodePluginName = "opencode.js"
 // opencode calls fleet's hooks through a plugin, which lets nothing through that the hook did not allow in words.
 func opencode() Brain {
 	return Brain{
-		Name: "opencode", Program: "opencode", Hooks: true, Since: "1.18.33", read: readOpencode,
+		Name: "opencode", Program: "opencode", Commits: true, Hooks: true, Since: "1.18.33", read: readOpencode,
 		screen: screen{
 			sign: "┃", foot: 1, hints: []string{"Ask anything"},
 			dialogs: []dialog{{"Permission required", "a permission dialog"}, {"Connect a provider", "the login"}},

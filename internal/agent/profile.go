@@ -1,11 +1,13 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -102,6 +104,14 @@ func (p Profile) apply(ctx context.Context, s service, c *Command) error {
 		c.Set = append(c.Set, s.key+"="+key)
 	}
 	return err
+}
+
+// Provider is whose service the brain uses, for bounds on how many do at once.
+func (b Brain) Provider() string {
+	if u, err := url.Parse(b.profile.BaseURL); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return cmp.Or(b.provider, b.Name)
 }
 
 // secret is the key of the service, from where the profile says that it is.

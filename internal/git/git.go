@@ -16,8 +16,9 @@ import (
 
 // Git runs git in one checkout.
 type Git struct {
-	run proc.Runner
-	dir string
+	run   proc.Runner
+	dir   string
+	index string // in place of the checkout's own; empty is that
 }
 
 // In returns the git of a directory.
@@ -123,6 +124,9 @@ func (g *Git) feed(ctx context.Context, input []byte, args ...string) (string, e
 		defer cancel()
 	}
 	c := proc.Cmd{Args: append([]string{"git"}, args...), Dir: g.dir, Env: ownEnv(os.Environ()), Stdin: input}
+	if g.index != "" {
+		c.Env = append(c.Env, "GIT_INDEX_FILE="+g.index)
+	}
 	out, err := g.run(ctx, c)
 	return strings.TrimSuffix(string(out), "\n"), err
 }

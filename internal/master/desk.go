@@ -47,7 +47,8 @@ type desk struct {
 	brain agent.Brain
 	w     *roster.Workstream // the row as this worker last was it
 	o     PaneOptions
-	after int64 // the last event before the session that runs
+	lane  *errand // the packet that is the task in hand, of a lane
+	after int64   // the last event before the session that runs
 }
 
 // checkIn tells that the worker is there and takes tasks.
@@ -121,13 +122,23 @@ func (d *desk) task(ctx context.Context, g given) (t runner.Task, err error) {
 	}
 	j := d.f.job(d.w, d.o)
 	j.Prompt, j.Script, j.Attempt = d.f.Dir.Prompt(g.ID), d.f.Dir.Script(g.ID), g.Attempt
+	if d.lane, err = d.errand(g.ID); err != nil {
+		return t, err
+	}
+	if d.lane != nil {
+		d.lane.job(d, &j)
+	}
 	c, err := d.brain.Command(ctx, d.f.Exe, j)
 	if err != nil {
 		return t, err
 	}
-	return runner.Task{
-		ID: g.ID, Attempt: g.Attempt, Brain: d.brain, Args: c.Args, Env: d.f.workerEnv(d.w, c), Dir: d.f.Dir.Tree(d.w),
-	}, nil
+	t = runner.Task{
+		ID: g.ID, Attempt: g.Attempt, Brain: d.brain, Args: c.Args, Env: d.f.workerEnv(d.w, c), Dir: d.f.Dir.Tree(d.w), Stdin: c.Stdin,
+	}
+	if d.lane != nil {
+		d.lane.keep(d, &t)
+	}
+	return t, nil
 }
 
 // Hold watches over an assignment.
@@ -181,6 +192,9 @@ func (d *desk) Complete(ctx context.Context, t runner.Task, r runner.Report) (ve
 		o = s.Judge(d.w.ID, t.ID, o)
 		return nil
 	})
+	if err == nil && d.lane != nil {
+		o, err = d.lane.judge(d, o)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -206,6 +220,9 @@ func (d *desk) Complete(ctx context.Context, t runner.Task, r runner.Report) (ve
 	})
 	if roster.IsStale(err) {
 		err = nil // the next assignment begins with a new incarnation
+	}
+	if err == nil && d.lane != nil {
+		err = d.lane.settle(ctx, d, o)
 	}
 	return verdict, err
 }

@@ -20,8 +20,8 @@ func (f *Fleet) Rebaseline(ctx context.Context) (paths int, err error) {
 
 // firstBaseline writes the baseline of a run whose workers have trees of their
 // own, unless there is one.
-func (f *Fleet) firstBaseline(ctx context.Context) error {
-	if !f.Dir.Config.Worktree {
+func (f *Fleet) firstBaseline(ctx context.Context, p Plan) error {
+	if !f.apart(&p.WS) {
 		return nil
 	}
 	baseline, err := f.Dir.Baseline()

@@ -48,9 +48,10 @@ func (l *Lander) Leftovers(ctx context.Context) ([]Leftover, error) {
 	var all []Leftover
 	inTree := make(map[string]bool)
 	mine := filepath.Join(l.Dir.Root, l.Dir.Config.WorktreeRoot, l.Dir.Slug()+"-")
+	lanes := filepath.Join(l.Dir.Root, roster.LaneTree(l.Dir.Slug(), ""))
 	for _, t := range trees {
 		inTree[t.Branch] = true
-		if !strings.HasPrefix(t.Path, mine) {
+		if !strings.HasPrefix(t.Path, mine) && !strings.HasPrefix(t.Path, lanes) {
 			continue
 		}
 		w, known := rows[t.Branch]
@@ -59,12 +60,7 @@ func (l *Lander) Leftovers(ctx context.Context) ([]Leftover, error) {
 			left.Why = err.Error()
 		} else if left.Why == "" {
 			left.Why = w.ID + " has landed"
-			left.remove = func(ctx context.Context) error {
-				if err := l.git.RemoveWorktree(ctx, t.Path); err != nil {
-					return err
-				}
-				return l.git.DeleteBranch(ctx, t.Branch, t.Head)
-			}
+			left.remove = func(ctx context.Context) error { return l.removeTree(ctx, t) }
 		}
 		all = append(all, left)
 	}
@@ -97,6 +93,19 @@ func (l *Lander) whyKeep(ctx context.Context, w roster.Workstream, known bool, t
 	case w.Status != roster.Landed:
 		return fmt.Sprintf("%s is %s, and has not landed", w.ID, w.Status), nil
 	}
+	return l.unsaved(ctx, t)
+}
+
+// removeTree removes a worktree and its branch. Both are asked again whether they may go, by git.
+func (l *Lander) removeTree(ctx context.Context, t git.Worktree) error {
+	if err := l.git.RemoveWorktree(ctx, t.Path); err != nil {
+		return err
+	}
+	return l.git.DeleteBranch(ctx, t.Branch, t.Head)
+}
+
+// unsaved is what would be lost with a worktree and its branch; empty if nothing would.
+func (l *Lander) unsaved(ctx context.Context, t git.Worktree) (string, error) {
 	tree := git.In(l.Run, t.Path)
 	places, err := tree.Places(ctx)
 	if err == nil {

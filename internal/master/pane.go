@@ -54,19 +54,7 @@ func (f *Fleet) runWorker(ctx context.Context, ws string, epoch int, o PaneOptio
 	if w.Epoch != epoch {
 		return 0, &roster.StaleEpochError{WS: ws, Epoch: epoch, Now: w.Epoch}
 	}
-	brain, err := agent.Find(w.Brain)
-	if err != nil {
-		return 0, err
-	}
-	if o.Ungated {
-		brain.Hooks = false
-	}
-	var exit roster.Exit
-	if w.Mode == roster.Headless {
-		exit, err = f.runTasks(ctx, brain, &w, o)
-	} else {
-		exit, err = f.runScreen(ctx, brain, &w, o)
-	}
+	exit, err := f.serve(ctx, &w, o)
 	if err != nil {
 		exit = roster.Exit{Code: -1, LastLines: err.Error()}
 	}
@@ -76,6 +64,21 @@ func (f *Fleet) runWorker(ctx context.Context, ws string, epoch int, o PaneOptio
 		recordErr = nil // somebody was quicker to declare it dead
 	}
 	return exit.Code, errors.Join(err, recordErr)
+}
+
+// serve is a worker's work, on its screen or without one.
+func (f *Fleet) serve(ctx context.Context, w *roster.Workstream, o PaneOptions) (roster.Exit, error) {
+	brain, err := agent.Find(w.Brain)
+	if err != nil {
+		return roster.Exit{}, err
+	}
+	if o.Ungated {
+		brain.Hooks = false
+	}
+	if w.Mode == roster.Headless {
+		return f.runTasks(ctx, brain, w, o)
+	}
+	return f.runScreen(ctx, brain, w, o)
 }
 
 // runScreen runs an agent with the terminal attached, and types into it the tasks
@@ -175,10 +178,18 @@ func waitAgent(cmd *exec.Cmd, signals <-chan os.Signal, lost <-chan error) (exit
 func (f *Fleet) workerEnv(w *roster.Workstream, c agent.Command) []string {
 	return append(
 		c.Environ(os.Environ()),
-		"FLEET_RUN_DIR="+f.Dir.Path, "FLEET_WS="+w.ID, "FLEET_EPOCH="+strconv.Itoa(w.Epoch),
+		"FLEET_RUN_DIR="+f.Dir.Path, "FLEET_WS="+w.ID, "FLEET_EPOCH="+strconv.Itoa(w.Epoch), "FLEET_TREE="+ownTree(w),
 		// A worker calls fleet in its shell; where it isn't installed, this one is found, last.
 		"PATH="+os.Getenv("PATH")+string(os.PathListSeparator)+filepath.Dir(f.Exe),
 	)
+}
+
+// ownTree names the tree of a worker that has one of its own.
+func ownTree(w *roster.Workstream) string {
+	if w.Tree == roster.MainTree {
+		return ""
+	}
+	return w.Tree
 }
 
 // ownLastLines reads what the agent left on the screen of this pane.

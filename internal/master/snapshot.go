@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"fleet/internal/git"
 	"fleet/roster"
+	"fleet/roster/lane"
 	"fleet/roster/rundir"
 )
 
@@ -98,7 +100,38 @@ func (f *Fleet) Snapshot(ctx context.Context) (snap Snapshot, err error) {
 		w := &snap.Workstreams[i].Workstream
 		snap.Lanes[i] = f.lane(w, tasks[w.ID], ahead[w.Branch()], snap.Now)
 	}
-	return snap, nil
+	return snap, f.packets(&snap)
+}
+
+// packets adds what the manifest knows of lanes, and the lanes that were imported.
+func (f *Fleet) packets(snap *Snapshot) error {
+	m, err := f.Dir.Manifest()
+	if err != nil || len(m.Packets) == 0 {
+		return err
+	}
+	snap.Manifest = &Manifest{PacketCount: len(m.Packets), Phases: m.Phases}
+	journal, err := f.Dir.Journal()
+	for _, p := range m.Packets {
+		last, _ := journal.Last(p.ID)
+		i := slices.IndexFunc(snap.Lanes, func(l Lane) bool { return l.Name == p.ID })
+		if i < 0 {
+			i = len(snap.Lanes)
+			snap.Lanes = append(snap.Lanes, Lane{Name: p.ID, Brain: p.Brain, State: LanePending, Started: last.At})
+		}
+		l := &snap.Lanes[i]
+		l.Packet, l.Phase, l.Artifact = true, p.Phase, ""
+		if last.Artifact != "" {
+			l.Artifact = f.Dir.Rel(f.Dir.File(last.Artifact))
+		}
+		switch {
+		case l.State == LaneLanded || last.Type != lane.Result:
+		case last.Good():
+			l.State = LaneDone
+		default:
+			l.State, l.Activity = LaneFailed, last.Reason
+		}
+	}
+	return err
 }
 
 // ahead is what the branches of those workstreams have that work in trees of their own.
@@ -137,6 +170,7 @@ type Lane struct {
 	LastCommit string      `json:"last_commit"`
 	Artifact   string      `json:"artifact"` // what it reported of its last task, relative to the main checkout
 	ErrTail    string      `json:"err_tail"`
+	Packet     bool        `json:"-"` // it has one: it was asked for by fleet lane
 }
 
 // LaneState is where a lane stands, in the words of monitors.

@@ -23,9 +23,10 @@ type SpawnOptions struct {
 	PaneOptions
 	Brain    string // instead of the workstream's own
 	Headless bool
-	Resume   bool // go on with the conversation of the workstream's last worker, where there is one
-	Manual   bool // in a terminal of the user's, which fleet can't type into
-	instead  bool // a worker that runs is no hindrance
+	Resume   bool   // go on with the conversation of the workstream's last worker, where there is one
+	Base     string // branch at which a new worktree starts; empty is the run's
+	Manual   bool   // in a terminal of the user's, which fleet can't type into
+	instead  bool   // a worker that runs is no hindrance
 }
 
 // Plan is how one worker will be started. Making it changes nothing.
@@ -36,6 +37,7 @@ type Plan struct {
 	Tree     string // as in the row
 	Dir      string // working directory, absolute
 	Branch   string // of a worktree that has yet to be made
+	Base     string // at which that starts; empty is the run's
 	Brief    string
 	Settings string
 	Spare    int // that will be the worker; 0 is none
@@ -48,7 +50,8 @@ func (f *Fleet) Plan(ctx context.Context, ws string, o SpawnOptions) (Plan, erro
 	if err != nil {
 		return Plan{}, err
 	}
-	p := Plan{WS: row, PaneOptions: o.PaneOptions}
+	p := Plan{WS: row, Base: o.Base, PaneOptions: o.PaneOptions}
+	o.Headless = o.Headless || row.Lane != ""
 	p.Brief, p.Settings = f.Dir.Brief(ws), f.Dir.HookSettings(ws)
 	p.Trust = o.Trust || f.Dir.Config.Trust
 	if _, err := os.Stat(p.Brief); err != nil && row.Task != "" {
@@ -84,7 +87,7 @@ func (f *Fleet) Plan(ctx context.Context, ws string, o SpawnOptions) (Plan, erro
 	default:
 		p.Mode = roster.Interactive
 	}
-	if o.Resume && p.Mode == roster.Interactive && name == row.Brain && p.Brain.Remembers(row.SessionID) {
+	if o.Resume && p.Mode == roster.Interactive && name == row.Brain && p.Brain.Transcript(row.SessionID, os.Environ()) != "" {
 		p.Session = row.SessionID
 	}
 	return p, f.planTree(ctx, &p)
@@ -98,7 +101,7 @@ func (f *Fleet) planGate(ctx context.Context, p *Plan) error {
 		p.Ungated = false
 		return nil
 	}
-	if !f.Dir.Config.Worktree && !p.Ungated {
+	if !f.apart(&p.WS) && !p.Ungated {
 		return roster.Refusef("%s: nothing would keep %s off files that others hold", why, p.WS.ID).
 			Hinted("FLEET_WORKTREE=on in fleet.env gives it a worktree of its own; --ungated starts it here all the same")
 	}
@@ -158,7 +161,7 @@ const spawnLock = "spawn"
 // launch makes what a plan needs, its tree and its hook settings, and begins a new epoch.
 func (f *Fleet) launch(ctx context.Context, p Plan) (Launched, error) {
 	l := Launched{Plan: p}
-	if err := f.firstBaseline(ctx); err != nil {
+	if err := f.firstBaseline(ctx, p); err != nil {
 		return l, err
 	}
 	if p.Branch != "" {

@@ -1,6 +1,7 @@
 package master
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,29 +22,39 @@ const treeTimeout = 10 * time.Minute
 // planTree decides in which checkout the worker will run.
 func (f *Fleet) planTree(ctx context.Context, p *Plan) error {
 	p.Tree, p.Dir = roster.MainTree, f.Dir.Root
-	if !f.Dir.Config.Worktree {
+	if !f.apart(&p.WS) {
 		return nil
 	}
 	g := git.In(f.Run, f.Dir.Root)
 	trees, err := g.Worktrees(ctx)
 	if err != nil {
 		if _, no := g.Places(ctx); errors.Is(no, git.ErrNoRepo) {
-			return roster.Usagef("FLEET_WORKTREE=on: %s is in no git repository", f.Dir.Root)
+			return roster.Usagef("a worktree: %s is in no git repository", f.Dir.Root)
 		}
 		return err
 	}
-	id := strings.ToLower(p.WS.ID)
-	p.Tree = filepath.Join(f.Dir.Config.WorktreeRoot, f.Dir.Slug()+"-"+id)
+	p.Tree = p.WS.Tree
+	if p.WS.Lane == "" {
+		p.Tree = filepath.Join(f.Dir.Config.WorktreeRoot, f.Dir.Slug()+"-"+strings.ToLower(p.WS.ID))
+	}
 	p.Dir = filepath.Join(f.Dir.Root, p.Tree)
 	if p.WS.Tree == p.Tree && slices.ContainsFunc(trees, func(t git.Worktree) bool { return t.Path == p.Dir }) {
 		return nil // an earlier worker of this workstream left it
 	}
 	p.Branch = p.WS.Branch()
 	err = g.FreeBranch(ctx, p.Branch)
-	if err != nil && p.WS.Tree == p.Tree {
+	if err != nil && p.WS.Tree == p.Tree && p.WS.Epoch > 0 {
 		return roster.Refusef("%s has lost its worktree %s", p.WS.ID, p.Dir).Hinted("git worktree add --force %s %s", p.Tree, p.Branch)
 	}
 	return err
+}
+
+// apart reports whether a workstream's worker gets a checkout of its own: a lane as it was asked for, the others as the run says.
+func (f *Fleet) apart(w *roster.Workstream) bool {
+	if w.Lane != "" {
+		return w.Tree != roster.MainTree
+	}
+	return f.Dir.Config.Worktree
 }
 
 // makeTree makes the worktree of a plan, whole or not at all.
@@ -55,7 +66,7 @@ func (f *Fleet) makeTree(ctx context.Context, p Plan) error {
 	if err != nil {
 		return err
 	}
-	if err := places.Exclude("/" + f.Dir.Config.WorktreeRoot + "/"); err != nil {
+	if err := places.Exclude("/" + roster.TreeRoot(p.Tree) + "/"); err != nil {
 		return err
 	}
 	unlock, err := lockRepository(ctx, places)
@@ -64,8 +75,8 @@ func (f *Fleet) makeTree(ctx context.Context, p Plan) error {
 	}
 	defer unlock()
 	base := "HEAD"
-	if f.Dir.Config.Base != "" {
-		base = git.BranchRef(f.Dir.Config.Base)
+	if named := cmp.Or(p.Base, f.Dir.Config.Base); named != "" {
+		base = git.BranchRef(named)
 	} else if err := git.Idle(places.Root); err != nil { // HEAD may be on its way to somewhere else
 		return err
 	}

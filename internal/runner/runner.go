@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"time"
 
@@ -26,6 +27,9 @@ type Task struct {
 	Args    []string
 	Env     []string
 	Dir     string
+	Stdin   string    // path of a file; empty is nothing
+	Out     io.Writer // is given what it writes, as it is; nil is nobody
+	Err     io.Writer // beside the runner's own; nil is nobody
 }
 
 // Report is how a session ended.
@@ -116,11 +120,19 @@ func (r *Runner) run(ctx context.Context, t Task) (s agent.Session, exit int, er
 	// and that is as true when we are killed.
 	defer group.End()
 	cmd := exec.CommandContext(ctx, t.Args[0], t.Args[1:]...)
-	cmd.Dir, cmd.Env, cmd.Stderr = t.Dir, t.Env, r.Err
+	cmd.Dir, cmd.Env, cmd.Stderr = t.Dir, t.Env, both(r.Err, t.Err)
 	group.Add(cmd)
 	// Killing the group is not enough to end the reading: what left the group may keep the pipe.
 	pr, pw := io.Pipe()
-	cmd.Stdout = pw
+	cmd.Stdout = both(pw, t.Out)
+	if t.Stdin != "" {
+		in, err := os.Open(t.Stdin)
+		if err != nil {
+			return s, -1, err
+		}
+		defer func() { _ = in.Close() }()
+		cmd.Stdin = in
+	}
 	if err := cmd.Start(); err != nil {
 		return s, -1, fmt.Errorf("start %s: %w", t.Args[0], err)
 	}
@@ -135,4 +147,12 @@ func (r *Runner) run(ctx context.Context, t Task) (s agent.Session, exit int, er
 	_ = pw.Close()
 	err = <-read
 	return s, proc.ExitStatus(cmd.ProcessState), err
+}
+
+// both writes to a second writer, too, if there is one.
+func both(w, second io.Writer) io.Writer {
+	if second == nil {
+		return w
+	}
+	return io.MultiWriter(w, second)
 }

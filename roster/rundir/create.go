@@ -23,6 +23,9 @@ func CheckSlug(slug string) error {
 	return nil
 }
 
+// PathOf is the run dir of a slug below the root of a repository.
+func PathOf(root, slug string) string { return filepath.Join(root, "planning", "fleet-"+slug) }
+
 // Create makes the run dir planning/fleet-<slug> below root, whole or not at all.
 // files are the texts that a run starts with; config is its fleet.env.
 func Create(root, slug string, files fs.FS, config string) (*Dir, error) {
@@ -32,7 +35,7 @@ func Create(root, slug string, files fs.FS, config string) (*Dir, error) {
 	if _, err := parseConfig(envFile, config); err != nil {
 		return nil, err
 	}
-	final := filepath.Join(root, "planning", "fleet-"+slug)
+	final := PathOf(root, slug)
 	taken := roster.Dataf("%s exists already", final).Hinted("choose another slug, or go on with it: fleet status --run-dir %s", final)
 	if _, err := os.Lstat(final); err == nil {
 		return nil, taken
@@ -60,7 +63,7 @@ func fill(dir string, files fs.FS, config string) error {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return err
 	}
-	for _, sub := range []string{"briefs", "results", "handoffs", "live", "hooks", "logs"} {
+	for _, sub := range []string{"briefs", "results", "handoffs", "lanes", "live", "hooks", "logs"} {
 		if err := os.Mkdir(filepath.Join(dir, sub), 0o755); err != nil {
 			return err
 		}

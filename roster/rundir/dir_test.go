@@ -35,7 +35,7 @@ func TestCreate(t *testing.T) {
 	}))
 	eq(t, "files", got, []string{
 		"./", ".gitignore", ".roster.lock", "COORDINATION.md", "briefs/", "briefs/BRIEF_TASK.md", "briefs/BRIEF_WS.md", "events.jsonl", "fleet.env",
-		"handoffs/", "handoffs/HANDOFF_WS.md", "hooks/", "leases.tsv", "live/", "logs/", "results/", "roster.tsv", "tasks.tsv",
+		"handoffs/", "handoffs/HANDOFF_WS.md", "hooks/", "lanes/", "leases.tsv", "live/", "logs/", "results/", "roster.tsv", "tasks.tsv",
 	})
 	eq(t, "roster", read(t, d.file(rosterFile)), headerLine(rosterColumns(), nil))
 	eq(t, "lock", read(t, d.file(lockFile)), "")

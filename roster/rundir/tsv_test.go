@@ -19,7 +19,7 @@ func lines(rows ...string) string {
 // CF-9, CF-10, CF-11, CF-18, CF-19, CFN-13, CFN-14: the ten columns of roster.tsv, in their order, for ever, and those that came after.
 func TestColumns(t *testing.T) {
 	eq(t, "roster", headerLine(rosterColumns(), nil), lines(
-		"ws_id|name|task|status|claims|landed_sha|migration_num|scratch_db|heartbeat|notes|brain|mode|tree|epoch|task_id|session_id|updated_at|parked_until"))
+		"ws_id|name|task|status|claims|landed_sha|migration_num|scratch_db|heartbeat|notes|brain|mode|tree|epoch|task_id|session_id|updated_at|parked_until|lane"))
 	eq(t, "tasks", headerLine(taskColumns(), nil), lines(
 		"task_id|title|status|priority|depends_on|scope|workstream|pinned|brain|attempts|max_attempts|backoff_until|verify|error_kind|"+
 			"blocked_on|assigned_at|started_at|completed_at|input_tokens|output_tokens|cost_usd|duration_ms|session_id|created_at|updated_at|"+
@@ -33,7 +33,7 @@ func TestRoundTrip(t *testing.T) {
 	trip(t, rosterColumns(), roster.Workstream{
 		ID: "WS01", Name: "api", Task: "add it", Status: roster.Blocked, Claims: []string{"a", `b,c\d`, "e f"}, LandedSHA: "abc",
 		MigrationNum: "7", ScratchDB: "db1", Heartbeat: 1772600767, Notes: "blocked: 日本", Brain: "claude", Mode: "headless",
-		Tree: ".claude/worktrees/x", Epoch: 3, TaskID: "T1", SessionID: "s-1", UpdatedAt: at,
+		Tree: ".claude/worktrees/x", Epoch: 3, TaskID: "T1", SessionID: "s-1", UpdatedAt: at, ParkedUntil: at, Lane: roster.Isolated,
 	})
 	trip(t, taskColumns(), roster.Task{
 		ID: "T1", Title: "x", Status: roster.TaskBlockedUpstream, Priority: 5, DependsOn: []string{"T0", "T2"}, Scope: []string{"a,b"},
