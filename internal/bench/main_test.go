@@ -63,6 +63,9 @@ func run(fleet string, rounds int) error {
 	if err := race(dir, fleet, tools); err != nil {
 		return err
 	}
+	if err := lanes(dir, fleet); err != nil {
+		return err
+	}
 	return screen(dir, fleet)
 }
 
