@@ -63,7 +63,7 @@ func TestExitCodesAreDocumented(t *testing.T) {
 		}
 		got = append(got, n)
 	}
-	want := []int{exitOK, exitFailed, exitMissing, exitNoAnswer, exitGate, exitEscape, exitUsage, exitData, exitRefused, exitInternal, exitBusy}
+	want := []int{exitOK, exitFailed, exitCached, exitMissing, exitNoAnswer, exitGate, exitEscape, exitUsage, exitData, exitRefused, exitInternal, exitBusy}
 	if !slices.Equal(got, want) {
 		t.Errorf("documented: %v, used: %v", got, want)
 	}

@@ -139,10 +139,10 @@ func readCodex(s *Session, f frame, line []byte, show func(string)) {
 			s.last = f.text("item.text")
 			show("● " + s.last)
 		case "command_execution":
-			show(called("Bash", f.at("item")))
+			show(s.called("Bash", f.at("item")))
 		case "file_change":
 			for _, c := range f.list("item.changes") {
-				show(called(c.text("kind"), map[string]any(c)) + " " + f.text("item.status"))
+				show(s.called(c.text("kind"), map[string]any(c)) + " " + f.text("item.status"))
 			}
 		case "error": // a warning: the turn goes on
 			show("! " + f.text("item.message"))

@@ -42,7 +42,7 @@ func readGemini(s *Session, f frame, line []byte, show func(string)) {
 		}
 	case "tool_use":
 		s.last = ""
-		show(called(f.text("tool_name"), f.at("parameters")))
+		show(s.called(f.text("tool_name"), f.at("parameters")))
 	case "error":
 		show("! " + f.text("message"))
 	case "result":

@@ -54,7 +54,7 @@ func readOpencode(s *Session, f frame, _ []byte, show func(string)) {
 		s.last = f.text("part.text")
 		show("● " + s.last)
 	case "tool_use":
-		show(called(f.text("part.tool"), f.at("part.state.input")))
+		show(s.called(f.text("part.tool"), f.at("part.state.input")))
 	case "step_finish":
 		r := Result{Subtype: success, Text: s.last}
 		r.Cost, _ = f.at("part.cost").(float64)

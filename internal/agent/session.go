@@ -21,6 +21,7 @@ type Session struct {
 	CWD    string          // where it works
 	Init   json.RawMessage // the frame with which it began: tools, model, permission mode
 	Result *Result         // the frame with which it ended; nil if there was none
+	Tools  int             // how often it used one
 	last   string          // what it said last
 	open   []byte          // an envelope that has begun and not ended
 }
@@ -149,14 +150,15 @@ func readClaude(s *Session, f frame, line []byte, show func(string)) {
 			case "text":
 				show("● " + b.text("text"))
 			case "tool_use":
-				show(called(b.text("name"), b.at("input")))
+				show(s.called(b.text("name"), b.at("input")))
 			}
 		}
 	}
 }
 
-// called says a tool call in a line: the tool, and what it is about.
-func called(tool string, input any) string {
+// called counts a tool call, and says it in a line: the tool, and what it is about.
+func (s *Session) called(tool string, input any) string {
+	s.Tools++
 	fields, _ := input.(map[string]any)
 	about := frame(fields)
 	for _, key := range []string{"file_path", "filePath", "notebook_path", "path", "command", "pattern"} {

@@ -29,7 +29,7 @@ const (
 // CF-122: what a session says is told, its first frame is kept, and what is no frame is shown as it is.
 func TestReadSession(t *testing.T) {
 	s, shown := read(t, "warning: no disk\n"+opening+"\n"+speech+`{"type":"result","subtype":"success","result":"done"}`)
-	if s.ID != "s1" || s.CWD != "/repo" || !strings.Contains(string(s.Init), `"tools":["Read"]`) || s.Result == nil || s.Result.Text != "done" {
+	if s.ID != "s1" || s.CWD != "/repo" || !strings.Contains(string(s.Init), `"tools":["Read"]`) || s.Result == nil || s.Result.Text != "done" || s.Tools != 1 {
 		t.Errorf("session %+v", s)
 	}
 	if diff := cmp.Diff([]string{"warning: no disk", "● I begin", "● Write(a.go)"}, shown); diff != "" {

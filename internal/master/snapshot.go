@@ -3,10 +3,14 @@ package master
 import (
 	"cmp"
 	"context"
+	"io"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"fleet/internal/agent"
 	"fleet/internal/git"
 	"fleet/roster"
 	"fleet/roster/lane"
@@ -103,6 +107,30 @@ func (f *Fleet) Snapshot(ctx context.Context) (snap Snapshot, err error) {
 	return snap, f.packets(&snap)
 }
 
+// maxStream bounds how much of what a lane's agent has said is read to tell how it goes.
+const maxStream = 8 << 20
+
+// live adds what the agent of a lane has said so far.
+func (f *Fleet) live(l *Lane) {
+	b, err := agent.Find(l.Brain)
+	if err != nil {
+		return
+	}
+	said, err := os.Open(f.Dir.Lane(l.Name, "events.jsonl"))
+	if err != nil {
+		return
+	}
+	defer func() { _ = said.Close() }()
+	s, err := b.ReadSession(io.LimitReader(said, maxStream), func(line string) {
+		if what, ok := strings.CutPrefix(line, "● "); ok && l.State == LaneRunning {
+			l.Activity = cut(what, commitWidth)
+		}
+	})
+	if err == nil {
+		l.Tools = s.Tools
+	}
+}
+
 // packets adds what the manifest knows of lanes, and the lanes that were imported.
 func (f *Fleet) packets(snap *Snapshot) error {
 	m, err := f.Dir.Manifest()
@@ -123,6 +151,7 @@ func (f *Fleet) packets(snap *Snapshot) error {
 		if last.Artifact != "" {
 			l.Artifact = f.Dir.Rel(f.Dir.File(last.Artifact))
 		}
+		f.live(l)
 		switch {
 		case l.State == LaneLanded || last.Type != lane.Result:
 		case last.Good():

@@ -94,8 +94,16 @@ func (p *Player) RunTask(ctx context.Context, prompt string, turn int) error {
 type speech struct{ frames *json.Encoder }
 
 func (s speech) Write(text []byte) (int, error) {
-	block := map[string]any{"type": "text", "text": strings.TrimSpace(string(text))}
-	return len(text), s.frames.Encode(map[string]any{"type": "assistant", "message": map[string]any{"content": []any{block}}})
+	return len(text), s.say(map[string]any{"type": "text", "text": strings.TrimSpace(string(text))})
+}
+
+// use says that a tool is called.
+func (s speech) use(tool string, input map[string]any) {
+	_ = s.say(map[string]any{"type": "tool_use", "name": tool, "input": input}) // as with the text: who doesn't listen misses it
+}
+
+func (s speech) say(block map[string]any) error {
+	return s.frames.Encode(map[string]any{"type": "assistant", "message": map[string]any{"content": []any{block}}})
 }
 
 // Report calls the hooks of an event that expects no answer.

@@ -14,7 +14,11 @@ import (
 // call makes one tool call: hook, tool, hook. It returns why it was denied, if it was.
 func (p *Player) call(ctx context.Context, s Step) (denied string) {
 	input := p.absolute(s.Input)
-	fmt.Fprintf(p.out, "\n● %s(%s)\n", s.Tool, summary(s))
+	if frames, headless := p.out.(speech); headless {
+		frames.use(s.Tool, input)
+	} else {
+		fmt.Fprintf(p.out, "\n● %s(%s)\n", s.Tool, summary(s))
+	}
 	v := p.fire(ctx, "PreToolUse", s.Tool, map[string]any{"tool_name": s.Tool, "tool_input": input})
 	if v.deny || !v.allow {
 		if v.reason == "" {
