@@ -1,21 +1,24 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"fleet/internal/master"
 	"fleet/roster"
+	"fleet/roster/rundir"
 )
 
 type watchOptions struct {
 	staleMin, poll int
-	once           bool
+	once, emit     bool
 }
 
 func newWatch(a *app) *cobra.Command {
@@ -31,13 +34,19 @@ func newWatch(a *app) *cobra.Command {
   ALL-DONE                every workstream is done or landed; watch ends
 STALE, DEAD and LIMIT come with every scan, one each --poll seconds. With --once it scans
 once and compares with the scan before, which may have been another process's.
-The heartbeat is not a field: that it stands still is what STALE says.`,
-		Example: "  fleet watch\n  fleet watch --once        in scripts",
+The heartbeat is not a field: that it stands still is what STALE says.
+
+With --emit-events a workbench is told as well: run-plan-fleet-<slug>.json in the run
+dir is the plan that it draws, and for what has happened its emitter is called,
+$FLEET_WB_EMIT_EVENT or ~/.claude/skills/cfn-workbench/emit-event.sh. Let its renderer
+run in another terminal, with --slug fleet-<slug>.`,
+		Example: "  fleet watch\n  fleet watch --once           in scripts\n  fleet watch --emit-events    for a workbench",
 		RunE:    a.onFleet(func(ctx context.Context, f *master.Fleet, _ []string) error { return a.runWatch(ctx, f, o) }),
 	}
 	c.Flags().IntVar(&o.staleMin, "stale-min", int(roster.StaleAfter.Minutes()), "minutes without a sign of life")
 	c.Flags().IntVar(&o.poll, "poll", 60, "seconds from scan to scan")
 	c.Flags().BoolVar(&o.once, "once", false, "scan once and end")
+	c.Flags().BoolVar(&o.emit, "emit-events", false, "tell a workbench as well")
 	return c
 }
 
@@ -52,14 +61,18 @@ func (a *app) runWatch(ctx context.Context, f *master.Fleet, o watchOptions) err
 	}
 	tick := time.NewTicker(time.Duration(o.poll) * time.Second)
 	defer tick.Stop()
-	before, err := f.Dir.Seen()
+	before, err := f.Dir.Seen(rundir.WatchSeen)
 	if err != nil {
 		return err
 	}
+	bench := master.Workbench{Fleet: f, Emitter: a.emitter()}
 	alarms := true
 	for {
 		var done bool
 		before, done, err = a.scan(ctx, f, o.staleMin, alarms, before)
+		if err == nil && o.emit {
+			err = bench.Scan(ctx)
+		}
 		if errors.Is(err, fs.ErrNotExist) { // whichever of its files is missed first
 			err = roster.Dataf("%s is gone: the run dir was removed", f.Dir.Rel(f.Dir.Path))
 		}
@@ -78,6 +91,11 @@ func (a *app) runWatch(ctx context.Context, f *master.Fleet, o watchOptions) err
 			alarms = false
 		}
 	}
+}
+
+// emitter is the program that takes events for a workbench.
+func (a *app) emitter() string {
+	return cmp.Or(a.getenv("FLEET_WB_EMIT_EVENT"), filepath.Join(a.getenv("HOME"), ".claude/skills/cfn-workbench/emit-event.sh"))
 }
 
 // scan looks at the roster once, prints what there is to say against what was seen
@@ -110,5 +128,5 @@ func (a *app) scan(ctx context.Context, f *master.Fleet, staleMin int, alarms bo
 	if before != nil && len(lines) == 0 {
 		return now, done, nil
 	}
-	return now, done, f.Dir.SetSeen(now)
+	return now, done, f.Dir.SetSeen(rundir.WatchSeen, now)
 }

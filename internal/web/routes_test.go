@@ -241,7 +241,8 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// Every file of the page is served beside it, as what it is, and nothing else of the disk.
+// Every file of the page is served beside it, as what it is, and nothing else of the disk. The dashboard of CFN-111 is this
+// page: at an address that --addr chooses, and like it beyond the end of all work.
 func TestPage(t *testing.T) {
 	f := serve(t, nil)
 	resp, text := f.ask(http.MethodGet, "/", "")

@@ -241,21 +241,21 @@ func TestAddTasks(t *testing.T) {
 // CFN-94.
 func TestSeen(t *testing.T) {
 	d := newRun(t)
-	seen, err := d.Seen()
+	seen, err := d.Seen(WatchSeen)
 	must(t, err)
 	eq(t, "before the first scan", seen == nil, true)
 	want := roster.Seen{"WS02|name": "b", "WS01|status": "working", "WS01|name": "a b", "WS01|notes": ""}
-	must(t, d.SetSeen(want))
-	eq(t, "text", read(t, d.file(seenFile)), "WS01|name\ta b\nWS01|notes\t\nWS01|status\tworking\nWS02|name\tb\n")
-	seen, err = d.Seen()
+	must(t, d.SetSeen(WatchSeen, want))
+	eq(t, "text", read(t, d.file(WatchSeen)), "WS01|name\ta b\nWS01|notes\t\nWS01|status\tworking\nWS02|name\tb\n")
+	seen, err = d.Seen(WatchSeen)
 	must(t, err)
 	eq(t, "seen", seen, want)
-	must(t, d.SetSeen(roster.Seen{}))
-	seen, err = d.Seen()
+	must(t, d.SetSeen(WatchSeen, roster.Seen{}))
+	seen, err = d.Seen(WatchSeen)
 	must(t, err)
 	eq(t, "an empty roster was seen", seen != nil, true)
-	write(t, d.file(seenFile), "no tab\n")
-	_, err = d.Seen()
+	write(t, d.file(WatchSeen), "no tab\n")
+	_, err = d.Seen(WatchSeen)
 	fails(t, err, roster.Data, ".watch.state: malformed")
 }
 
@@ -270,7 +270,7 @@ func TestReadersWriteNothing(t *testing.T) {
 	fails(t, err, roster.Data, "not in the roster")
 	_, err = d.LastEvent()
 	must(t, err)
-	_, err = d.Seen()
+	_, err = d.Seen(WatchSeen)
 	must(t, err)
 	d.Alive("WS01")
 	d.Died("WS01")
