@@ -10,6 +10,8 @@ import (
 	"github.com/google/renameio/v2"
 
 	"fleet/internal/master"
+	"fleet/internal/progress"
+	"fleet/roster"
 )
 
 // Export writes the page into a directory, where any static server can serve it, or a browser open it.
@@ -29,14 +31,44 @@ func Export(dir string) error {
 	return nil
 }
 
+// document is a snapshot for a page that hears of no events: the last ones are in it.
+type document struct {
+	master.Snapshot
+	Events []line `json:"events"`
+}
+
+// line is an event with what it says in words.
+type line struct {
+	roster.Event
+	Said string `json:"said"`
+	Tone string `json:"tone"`
+}
+
+const lastEvents = 500
+
+func newDocument(ctx context.Context, f *master.Fleet) (doc document, err error) {
+	if doc.Snapshot, err = f.Snapshot(ctx); err != nil {
+		return doc, err
+	}
+	doc.Events = []line{}
+	for e, err := range f.Dir.Events(max(0, doc.LastEvent-lastEvents)) {
+		if err != nil {
+			return doc, err
+		}
+		said, tone := progress.Say(e)
+		doc.Events = append(doc.Events, line{e, said, tone.String()})
+	}
+	return doc, nil
+}
+
 // WriteState writes the snapshot of a run into files, each whole or not at all. One whose name
 // ends in .js gets it as a script: a page from the disk may read no file, but run it.
 func WriteState(ctx context.Context, f *master.Fleet, paths ...string) error {
-	snap, err := f.Snapshot(ctx)
+	state, err := newDocument(ctx, f)
 	if err != nil {
 		return err
 	}
-	doc, err := json.Marshal(snap)
+	doc, err := json.Marshal(state)
 	if err != nil {
 		return err
 	}

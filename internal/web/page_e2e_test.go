@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -238,6 +239,30 @@ func TestPageFromDisk(t *testing.T) {
 	b.do(chromedp.Click("#worker-a summary"))
 	b.await(`document.querySelector('#worker-a .detail').innerText.includes('Keep orders')`)
 	b.wantText("#worker-a .detail", "results/a.md", "exit status 1", "1,234,567", "$2.50")
+}
+
+// What fleet monitor writes is a page of its own: from the disk, and over any static server, events and briefs included (FF-77).
+func TestPageOfMonitor(t *testing.T) {
+	s := shop(t)
+	out, err := exec.Command(fleetBin, "monitor", "--run-dir", s.dir.Path, "--out", s.dir.Path).CombinedOutput()
+	if err != nil {
+		t.Fatalf("fleet monitor: %v\n%s", err, out)
+	}
+	static := httptest.NewServer(http.FileServerFS(os.DirFS(s.dir.Path)))
+	t.Cleanup(static.Close)
+	for _, url := range []string{static.URL, "file://" + s.dir.Path + "/index.html"} {
+		b := newTab(t, desktop, "light")
+		b.expectFaults(`events/stream`) // a static server has none
+		b.open(url)
+		b.await(`byID('events').innerText.includes('DENIED pay/charge.go: WS06 (T7) holds it')`)
+		b.wantText("#timeline", "WS06", "T7")
+		b.wantText("#feed", "looks every 2.5 s")
+		b.do(chromedp.Click("#worker-WS06 summary"))
+		b.await(`document.querySelector('#worker-WS06 .detail').innerText.includes('Brief')`)
+		if strings.HasPrefix(url, "http") {
+			b.await(`document.querySelector('#worker-WS06 .detail').innerText.includes('Change nothing else.')`)
+		}
+	}
 }
 
 // Whatever a run is called is shown as text (FF-78).
