@@ -48,9 +48,9 @@ const files = (() => {
     section.hidden = all.length === 0;
     setText(section.querySelector('.count'), all.length);
     keyed(section.lastElementChild, all.slice(0, shownAtMost), wait => JSON.stringify(wait),
-      () => el('li', {}, el('span', { class: 'who' }), el('span', { class: 'arrow', 'aria-label': 'waits for' }, '→'), el('span', { class: 'who' }), el('span', { class: 'for' })),
+      () => el('li', {}, el('span', { class: 'who' }), el('span', { class: 'unseen' }, 'waits for'), el('span', { class: 'arrow', 'aria-hidden': 'true' }, '→'), el('span', { class: 'who' }), el('span', { class: 'for' })),
       (row, wait) => {
-        const [who, , on, what] = row.children;
+        const [who, , , on, what] = row.children;
         setAttribute(row, 'data-tone', wait.for.startsWith('file ') ? 'wait' : 'idle');
         setText(who, wait.ws_id || wait.task_id);
         setText(on, wait.on);

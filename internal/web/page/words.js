@@ -1,8 +1,7 @@
 // What the run's data is called and how it looks: words, numbers, letters and tones.
 'use strict';
 
-// The tones are the palette: idle, busy, good, wait, bad, off.
-const laneTones = { pending: 'idle', running: 'busy', blocked: 'wait', done: 'good', landed: 'good', failed: 'bad' };
+// The tones of tasks are the palette: idle, busy, good, wait, bad, off.
 const taskTones = {
   pending: 'idle', assigned: 'busy', running: 'busy', succeeded: 'good', failed: 'bad', blocked_upstream: 'off', cancelled: 'off',
 };
@@ -16,11 +15,11 @@ function taskWord(task) {
   return task.status;
 }
 
-const brainLetters = {
+const brainLetters = new Map(Object.entries({
   claude: 'C', opus: 'O', sonnet: 'S', haiku: 'H', fable: 'F', glm: 'G', codex: 'X', grok: 'K', gemini: 'M', opencode: 'N', scripted: 'P', shell: '$',
-};
+}));
 // A profile of the user's own has two letters of its name.
-const brainLetter = brain => brainLetters[brain] ?? (brain.slice(0, 2).toUpperCase() || '?');
+const brainLetter = brain => brainLetters.get(brain) ?? (brain.slice(0, 2).toUpperCase() || '?');
 
 // What other services' agents report as their cost is a notion and nobody's bill.
 const billed = new Set(['claude', 'opus', 'sonnet', 'haiku', 'fable']);

@@ -128,7 +128,7 @@ const workers = (() => {
 
   function chip(node, brain) {
     setText(node, brainLetter(brain));
-    setAttribute(node, 'data-own', brain in brainLetters ? null : '');
+    setAttribute(node, 'data-own', brainLetters.has(brain) ? null : '');
     setAttribute(node, 'title', brain || 'no brain yet');
     setAttribute(node, 'role', 'img');
     setAttribute(node, 'aria-label', brain || 'no brain yet');
