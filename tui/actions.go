@@ -70,14 +70,14 @@ func actions() []action {
 		{name: "open", key: "o", help: "its pane, whole; ctrl-b d comes back", can: running, open: openPane},
 		{name: "add task", key: "a", help: "a task for it, after what it has to do", can: selected, ask: "task", run: addTask},
 		{name: "add task for anybody", key: "A", help: "a task for whoever is idle", can: anybody, ask: "task", run: addFreeTask},
-		{name: "new worker", key: "n", help: "a workstream with its first task, and a worker for it", can: anybody, ask: "its task", run: addWorker},
-		{name: "spawn", key: "s", help: "start its worker; one that died goes on with its conversation", can: stopped, run: spawn},
+		{name: "new worker", key: "n", help: "a workstream with its first task, and its worker", can: anybody, ask: "its task", run: addWorker},
+		{name: "spawn", key: "s", help: "start its worker, or go on with its conversation", can: stopped, run: spawn},
 		{
 			name: "stop", key: "S", help: "end its worker; its files are free, its task waits", can: running, run: stop,
 			confirm: func(t target) string { return "stop the worker of " + t.id() + "?" },
 		},
 		{
-			name: "restart", key: "R", help: "end its worker and start it again, with its conversation", can: running, run: restart,
+			name: "restart", key: "R", help: "end its worker and start it, with its conversation", can: running, run: restart,
 			confirm: func(t target) string { return "restart the worker of " + t.id() + "?" },
 		},
 		{name: "retry", key: "r", help: "give a failed task its attempts again", can: taskIn(roster.TaskGivenUp), run: onTask("retried", (*roster.State).RetryTask)},
@@ -86,7 +86,7 @@ func actions() []action {
 			confirm: func(t target) string { return "count " + t.task.ID + " as done, although nobody did it?" },
 		},
 		{
-			name: "cancel", key: "c", help: "end a task; the worker that has it in hand is stopped", can: openTask, run: onTask("cancelled", (*roster.State).CancelTask),
+			name: "cancel", key: "c", help: "end a task, and the worker that has it in hand", can: openTask, run: onTask("cancelled", (*roster.State).CancelTask),
 			confirm: func(t target) string { return "cancel " + t.task.ID + " for good?" },
 		},
 		{name: "block", key: "b", help: "say that it must not go on", can: selected, ask: "what it waits for", run: block},

@@ -91,7 +91,7 @@ func New(f *master.Fleet, wake <-chan struct{}, r *lipgloss.Renderer, o Options)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Screen{f: f, o: o, wake: wake, render: r, theme: newTheme(r), keys: newKeyMap(), actions: actions(), width: 80, height: 24}
+	s := &Screen{f: f, o: o, wake: wake, render: r, theme: newTheme(r, true), keys: newKeyMap(), actions: actions(), width: 80, height: 24}
 	s.log.quiet = true
 	return s
 }
@@ -106,7 +106,9 @@ func Run(ctx context.Context, f *master.Fleet, o Options) error {
 	defer stop()
 	// One processor does: with more, each tick of the renderer's clock wakes a second thread to look for work.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	s := New(f, wake, lipgloss.NewRenderer(os.Stdout), o)
+	r, colours := renderer(os.Stdout)
+	s := New(f, wake, r, o)
+	s.theme = newTheme(r, colours)
 	s.degraded = degraded
 	s.fault(degraded)
 	how := []tea.ProgramOption{tea.WithContext(ctx), tea.WithAltScreen(), tea.WithFPS(framesPerSecond)}

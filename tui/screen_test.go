@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -194,7 +195,7 @@ func TestEverySizeFits(t *testing.T) {
 	}
 }
 
-// One styled screen a theme; under NO_COLOR there is no colour at all.
+// One styled screen a theme; under NO_COLOR there is no colour at all, and the selection is seen.
 func TestThemes(t *testing.T) {
 	for _, theme := range []string{"dark", "light"} {
 		s := screenAt(t, 80, 24)
@@ -202,10 +203,27 @@ func TestThemes(t *testing.T) {
 		s.render.SetHasDarkBackground(theme == "dark")
 		golden(t, "theme_"+theme, s.View(), 80, 24)
 	}
-	plain := screenAt(t, 80, 24).View()
-	if strings.Contains(plain, "\x1b[3") {
-		t.Error("a terminal without colours gets some")
+	colours := func(styled string) (n int) {
+		for _, code := range regexp.MustCompile(`\x1b\[([0-9;]*)m`).FindAllStringSubmatch(styled, -1) {
+			if !slices.Contains([]string{"", "0", "1", "7"}, code[1]) {
+				n++
+			}
+		}
+		return n
 	}
+	s := screenAt(t, 80, 24)
+	t.Setenv("TERM", "screen")
+	s.theme = newTheme(renderer(os.Stdout))
+	if bad, wait := s.theme.bad.Render("x"), s.theme.wait.Render("x"); colours(s.View()) == 0 || bad == wait {
+		t.Errorf("of sixteen colours, what is bad is %q, and what waits %q", bad, wait)
+	}
+	t.Setenv("NO_COLOR", "1")
+	s.theme = newTheme(renderer(os.Stdout))
+	plain := s.View()
+	if colours(plain) != 0 || !strings.Contains(plain, "\x1b[7m● WS01") {
+		t.Errorf("without colours: %q", plain)
+	}
+	plain = ansi.Strip(plain)
 	if !strings.Contains(plain, "fleet shop") || strings.Contains(plain, "\x1b[2J") {
 		t.Errorf("an event's control characters reach the terminal: %q", plain)
 	}
@@ -231,6 +249,9 @@ func TestKeymap(t *testing.T) {
 	press(s, "esc")
 	for _, a := range s.actions {
 		take(a.key, a.name)
+		if ansi.StringWidth(a.help) > 80-4-3-22 {
+			t.Errorf("%s: its help is cut off in the palette at 80 columns", a.name)
+		}
 		if a.key == "" || !strings.Contains(help, a.name+":") {
 			t.Errorf("%s has no key, or is not in the help", a.name)
 		}

@@ -1,37 +1,57 @@
 package tui
 
 import (
+	"os"
+
 	"github.com/charmbracelet/lipgloss"
+	"github.com/muesli/termenv"
 
 	"fleet/internal/progress"
 	"fleet/roster"
 )
 
-// theme is the one palette of the screen, by meaning. Colours are given for dark
-// and light grounds; what a terminal can't show is brought down to what it can,
-// and to none under NO_COLOR, where bold and reverse still tell things apart.
+// theme is the one palette of the screen, by meaning. Each colour is given for light
+// and dark grounds, and as one of sixteen, since the nearest of so few may mean
+// something else. Where there are none, bold and reverse still tell things apart.
 type theme struct {
 	text, dim, strong, title, frame, lit, selected lipgloss.Style
 	good, wait, bad, busy                          lipgloss.Style
 }
 
-func newTheme(r *lipgloss.Renderer) theme {
-	color := func(light, dark string) lipgloss.Style {
-		return r.NewStyle().Foreground(lipgloss.AdaptiveColor{Light: light, Dark: dark})
+func newTheme(r *lipgloss.Renderer, colours bool) theme {
+	color := func(light, light16, dark, dark16 string) lipgloss.Style {
+		if !colours {
+			return r.NewStyle()
+		}
+		return r.NewStyle().Foreground(lipgloss.CompleteAdaptiveColor{
+			Light: lipgloss.CompleteColor{TrueColor: light, ANSI256: light, ANSI: light16},
+			Dark:  lipgloss.CompleteColor{TrueColor: dark, ANSI256: dark, ANSI: dark16},
+		})
 	}
+	blue := color("#0f62a8", "4", "#7cc4ff", "14")
 	return theme{
 		text:     r.NewStyle(),
 		strong:   r.NewStyle().Bold(true),
-		dim:      color("#6b7280", "#8b93a1"),
-		title:    color("#0f62a8", "#7cc4ff").Bold(true),
-		frame:    color("#c3c8d0", "#3d4451"),
-		lit:      color("#0f62a8", "#7cc4ff"),
+		dim:      color("#6c6c6c", "8", "#949494", "8"),
+		title:    blue.Bold(true),
+		frame:    color("#bcbcbc", "7", "#4e4e4e", "8"),
+		lit:      blue,
 		selected: r.NewStyle().Reverse(true),
-		good:     color("#15803d", "#6fd08c"),
-		wait:     color("#a16207", "#e5c07b"),
-		bad:      color("#b91c1c", "#ff7b86").Bold(true),
-		busy:     color("#0f62a8", "#7cc4ff"),
+		good:     color("#15803d", "2", "#6fd08c", "10"),
+		wait:     color("#a16207", "3", "#e5c07b", "11"),
+		bad:      color("#b91c1c", "1", "#ff7b86", "9").Bold(true),
+		busy:     blue,
 	}
+}
+
+// renderer draws on a terminal, and reports whether colours are wanted there. One of
+// which it isn't known, as of screen, has sixteen, and bold and reverse if it isn't asked for colours.
+func renderer(out *os.File) (r *lipgloss.Renderer, colours bool) {
+	r = lipgloss.NewRenderer(out)
+	if r.ColorProfile() == termenv.Ascii {
+		r.SetColorProfile(termenv.ANSI)
+	}
+	return r, !r.Output().EnvNoColor()
 }
 
 func (t *theme) tone(tone progress.Tone) lipgloss.Style {
