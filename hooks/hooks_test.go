@@ -500,7 +500,7 @@ func TestOperatorSession(t *testing.T) {
 	}
 }
 
-// The turn's events reach the rules (MW-20..25).
+// The turn's events reach the rules (MW-22, MW-23, MW-24, MW-25).
 func TestTurn(t *testing.T) {
 	w := newWorld(t, nil)
 	status := func(want roster.Status) {
