@@ -43,6 +43,7 @@ const workers = (() => {
       setAttribute(pip, 'data-state', lane.state);
       setAttribute(pip, 'title', `${lane.id} ${lane.state}`);
     });
+    setAttribute(byID('pips'), 'data-many', lanes.length > 40);
     const counts = stateOrder.map(state => [state, lanes.filter(lane => lane.state === state).length]).filter(([, n]) => n > 0);
     setAttribute(byID('pips'), 'aria-label', `${count(lanes.length, 'worker')}: ${counts.map(([state, n]) => `${n} ${state}`).join(', ')}`);
   }
