@@ -102,6 +102,8 @@ func TestPageShowsAVetoLive(t *testing.T) {
 	b.await(`document.querySelector('#worker-WS01').dataset.state === 'blocked'`)
 	b.wantText("#waits", "WS01", "WS02", "part/T2.go")
 	b.wantText("#alerts", "WS01", "waits for a file")
+	b.await(`document.querySelector('#spans .bar[data-tone=wait]')?.innerText === 'T1'`) // the attempt that was given back
+	b.wantText("#spans li", "WS01")
 	if !eval[bool](b, `window.stays`) {
 		t.Error("the page was loaded anew")
 	}

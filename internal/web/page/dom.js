@@ -4,15 +4,10 @@
 
 const byID = id => document.getElementById(id);
 
-function el(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) setAttribute(node, name, value);
-  node.append(...children);
-  return node;
-}
+const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+const svg = (tag, attributes, ...children) => fill(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children);
 
-function svg(tag, attributes = {}, ...children) {
-  const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
+function fill(node, attributes = {}, children) {
   for (const [name, value] of Object.entries(attributes)) setAttribute(node, name, value);
   node.append(...children);
   return node;

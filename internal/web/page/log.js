@@ -83,7 +83,6 @@ const log = (() => {
     const inView = [];
     for (let i = first; i < end; i++) inView.push({ event: shown[shown.length - 1 - i], top: i * rowHeight });
     keyed(list, inView, ({ event }) => event.id, ({ event }) => makeRow(event), (row, { top }) => setStyle(row, 'top', `${top}px`));
-    setAttribute(list, 'data-drawn', inView.length);
   }
 
   function makeRow(event) {

@@ -5,6 +5,7 @@ const timeline = (() => {
   const steps = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 28800, 43200, 86400, 172800, 604800];
   const attempts = new Map(); // by task and number, as the events tell them
   const denials = [];
+  const denialsKept = 2000;
   let lanes = [];
   let from = 0;
   let until = 0;
@@ -12,20 +13,20 @@ const timeline = (() => {
   let now = () => Date.now();
 
   const end = { task_succeeded: 'good', task_requeued: 'wait', task_failed: 'bad', task_cancelled: 'off' };
-  const current = new Map(); // the attempt in hand, by task
+  const current = new Map(); // the key of the attempt in hand, by task
 
   // learn takes from an event what the snapshot has forgotten: earlier attempts, and denied writes.
   function learn(event) {
     const at = Date.parse(event.at);
     if (event.type === 'task_assigned') {
       const key = `${event.task} ${event.data?.attempt ?? 1}`;
-      const attempt = { key, ws: event.ws, task: event.task, from: at, to: 0, tone: 'busy' };
-      attempts.set(key, attempt);
-      current.set(event.task, attempt);
+      attempts.set(key, { key, ws: event.ws, task: event.task, from: at, to: 0, tone: 'busy' });
+      current.set(event.task, key);
     } else if (end[event.type] && current.has(event.task)) {
-      Object.assign(current.get(event.task), { to: at, tone: end[event.type] });
+      Object.assign(attempts.get(current.get(event.task)), { to: at, tone: end[event.type] });
       current.delete(event.task);
     } else if (event.type === 'lease_denied') {
+      if (denials.length === denialsKept) denials.shift();
       denials.push({ key: `denied ${event.id}`, ws: event.ws, task: event.task, from: at, to: at, tone: 'bad', path: event.data?.path });
     }
   }
