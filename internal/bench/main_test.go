@@ -1,4 +1,4 @@
-// Package bench measures what fleet's hooks, commits and screen cost, as ratios within one run, since
+// Package bench measures what fleet's hooks, commits, screen and server cost, as ratios within one run, since
 // machines differ: each variant is started in turn, over and over, and the medians
 // of whole processes, start to exit, are compared.
 //
@@ -64,6 +64,9 @@ func run(fleet string, rounds int) error {
 		return err
 	}
 	if err := lanes(dir, fleet); err != nil {
+		return err
+	}
+	if err := served(dir, fleet); err != nil {
 		return err
 	}
 	return screen(dir, fleet)

@@ -58,7 +58,7 @@ func Rows(d *rundir.Dir, s *roster.State) []Row {
 	rows := make([]Row, len(s.Workstreams))
 	for i, w := range s.Workstreams {
 		w.Claims = append([]string{}, w.Claims...)
-		rows[i] = Row{Workstream: w, Held: append([]string{}, held[w.ID]...), Alive: d.Alive(w.ID), Stale: s.Stale(&w)}
+		rows[i] = Row{Workstream: w, Held: append([]string{}, held[w.ID]...), Alive: w.Epoch > 0 && d.Alive(w.ID), Stale: s.Stale(&w)}
 	}
 	return rows
 }
@@ -224,7 +224,10 @@ const (
 func (f *Fleet) lane(w *roster.Workstream, mine work, ahead git.Ahead, now roster.Time) Lane {
 	l := Lane{
 		ID: w.ID, Name: w.Name, Brain: w.Brain, State: mine.state(w), Tokens: mine.tokens, CostUSD: mine.cost,
-		Commits: ahead.Commits, LastCommit: cut(ahead.Subject, commitWidth), ErrTail: cut(f.Dir.LastSaid(w.ID), errorWidth),
+		Commits: ahead.Commits, LastCommit: cut(ahead.Subject, commitWidth),
+	}
+	if w.Epoch > 0 { // where no worker has been is nothing to look for, and a run may have many rows
+		l.ErrTail = cut(f.Dir.LastSaid(w.ID), errorWidth)
 	}
 	if t := mine.last; t != nil && !t.AssignedAt.IsZero() {
 		l.Started, l.Elapsed = t.AssignedAt, int64(until(t, now).Sub(t.AssignedAt.Time)/time.Second)

@@ -55,6 +55,7 @@ func TestSnapshotLanes(t *testing.T) {
 		working, ended := &s.Tasks[0], &s.Tasks[1]
 		s.Workstreams[0].Status, s.Workstreams[0].TaskID = roster.Working, working.ID
 		working.Status, working.Attempts, working.AssignedAt = roster.TaskRunning, 1, roster.Time{Time: s.Now.Add(-90 * time.Second)}
+		s.Workstreams[1].Epoch = 1
 		ended.Status, ended.Attempts, ended.OutputTokens, ended.CostUSD = roster.TaskDone, 2, 1234, 0.5
 		ended.AssignedAt, ended.CompletedAt = roster.Time{Time: began}, roster.Time{Time: began.Add(75 * time.Second)}
 		return nil
