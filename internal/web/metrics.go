@@ -31,11 +31,6 @@ func (m *metrics) by(name, kind, help, label string, samples map[string]float64)
 	}
 }
 
-func (m *metrics) one(name, kind, help string, value float64) {
-	m.family(name, kind, help)
-	fmt.Fprintf(m, "%s %g\n", name, value)
-}
-
 // bounds are those of the histograms, in seconds.
 var bounds = [...]float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 
@@ -69,7 +64,6 @@ type counts struct {
 	mu      sync.Mutex
 	last    int64
 	first   roster.Time // of the log's first event, by which a log that has begun anew is known
-	events  map[string]float64
 	denials map[string]float64
 	waits   histogram
 	checks  histogram
@@ -82,8 +76,7 @@ func (c *counts) read(d *rundir.Dir) error {
 			return err
 		}
 		if e.At != c.first {
-			c.last, c.first, c.waits, c.checks = 0, e.At, histogram{}, histogram{}
-			c.events, c.denials = zeros(roster.EventTypes), make(map[string]float64)
+			c.last, c.first, c.waits, c.checks, c.denials = 0, e.At, histogram{}, histogram{}, make(map[string]float64)
 		}
 		break
 	}
@@ -92,7 +85,6 @@ func (c *counts) read(d *rundir.Dir) error {
 			return err
 		}
 		c.last = e.ID
-		c.events[string(e.Type)]++
 		if e.Type == roster.LeaseDenied {
 			reason, _ := e.Data["reason"].(string)
 			c.denials[reason]++
@@ -128,29 +120,23 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) error {
 
 func (m *metrics) ofState(st *roster.State) {
 	workstreams, tasks := zeros(roster.Statuses), zeros(roster.TaskStatuses)
-	tokens := make(map[string]float64)
-	cost, leases := 0.0, 0
+	leases := 0
 	for _, w := range st.Workstreams {
 		workstreams[string(w.Status)]++
 	}
 	for _, t := range st.Tasks {
 		tasks[string(t.Status)]++
-		tokens["input"] += float64(t.InputTokens)
-		tokens["output"] += float64(t.OutputTokens)
-		cost += t.CostUSD
 	}
 	for range st.Leases.All() {
 		leases++
 	}
 	m.by("fleet_workstreams", "gauge", "Workstreams of the run.", "status", workstreams)
 	m.by("fleet_tasks", "gauge", "Tasks of the graph.", "status", tasks)
-	m.one("fleet_leases", "gauge", "Files that are held.", float64(leases))
-	m.by("fleet_tokens_total", "counter", "Tokens that ended attempts used, cached ones included.", "direction", tokens)
-	m.one("fleet_cost_usd_total", "counter", "What ended attempts cost.", cost)
+	m.family("fleet_leases", "gauge", "Files that are held.")
+	fmt.Fprintf(m, "fleet_leases %d\n", leases)
 }
 
 func (m *metrics) ofLog(c *counts) {
-	m.by("fleet_events_total", "counter", "Events of the log.", "type", c.events)
 	m.by("fleet_denials_total", "counter", "Writes that were denied.", "reason", c.denials)
 	m.histogram("fleet_lock_wait_seconds", "How long write checks that took or were denied a lease waited for the lock.", c.waits)
 	m.histogram("fleet_write_check_seconds", "How long the hooks of those ran until their answer stood.", c.checks)
