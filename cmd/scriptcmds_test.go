@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/google/renameio/v2"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -103,7 +104,7 @@ func setRow(ts *testscript.TestScript, neg bool, args []string) {
 		cells[i] = value
 	}
 	lines[at] = strings.Join(cells, "\t")
-	ts.Check(os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o644))
+	ts.Check(renameio.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o644)) // whole, for those who read meanwhile
 }
 
 func findRow(lines []string, ws string) int {

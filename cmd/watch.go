@@ -65,7 +65,10 @@ func (a *app) runWatch(ctx context.Context, f *master.Fleet, o watchOptions) err
 	if err != nil {
 		return err
 	}
-	bench := master.Workbench{Fleet: f, Emitter: a.emitter()}
+	bench := master.Workbench{Fleet: f}
+	if o.emit {
+		bench.Emitter = a.emitter()
+	}
 	alarms := true
 	for {
 		var done bool
