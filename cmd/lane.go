@@ -100,8 +100,8 @@ A plan is a list in YAML or JSON, under "packets" or alone:
     - id: parser
       brain: codex             # else --brain
       prompt_file: parser.md   # or the text itself, as prompt:
-      schema: reply.json       # of the last reply; also phase, worktree, base, isolated,
-    - id: docs                 #   no_guard, repair, model, effort, max_turns
+      schema: reply.json       # of the last reply; also phase, worktree, base, isolated, no_guard,
+    - id: docs                 #   repair, model, effort, max_turns, budget_usd, timeout
       prompt: |
         Describe the parser in docs/parser.md. …
 
@@ -112,8 +112,10 @@ Lanes should not touch the same files: the second to write one is denied.`,
 			if err := s.check(); err != nil {
 				return err
 			}
-			if err := run.make(); err != nil {
-				return err
+			if !s.DryRun {
+				if err := run.make(); err != nil {
+					return err
+				}
 			}
 			return a.spawnLanes(c, s)
 		}),
@@ -143,7 +145,7 @@ func (s *laneSpawn) check() error {
 	case s.one() && (s.ID == "" || s.PromptFile == ""):
 		return roster.Usagef("lane spawn: give --id and --prompt-file, or --plan")
 	case s.one():
-		return lane.CheckID(s.ID)
+		return s.Check()
 	case s.ID != "" || s.PromptFile != "":
 		return roster.Usagef("lane spawn: --plan has ids and prompts of its own")
 	}
@@ -157,10 +159,10 @@ func (a *app) spawnLanes(c *cobra.Command, s laneSpawn) error {
 	}
 	s.Brain = cmp.Or(s.Brain, f.Dir.Config.Brain)
 	s.Model, s.Effort, s.BudgetUSD = s.limits.Model, s.limits.Effort, s.limits.BudgetUSD
-	s.MaxTurns, s.Timeout = cmp.Or(s.limits.MaxTurns, lane.DefaultMaxTurns), cmp.Or(s.limits.Timeout, lane.DefaultTimeout)
+	s.MaxTurns, s.Timeout.Duration = s.limits.MaxTurns, s.limits.Timeout
 	packets := []lane.Packet{s.Packet}
 	if !s.one() {
-		if packets, err = a.readPlan(f.Dir, s.plan, s.Packet); err != nil {
+		if packets, err = a.readPlan(s.plan, s.Packet); err != nil {
 			return err
 		}
 	}
@@ -170,13 +172,13 @@ func (a *app) spawnLanes(c *cobra.Command, s laneSpawn) error {
 		}
 	}
 	reports, err := a.runLanes(c.Context(), f, packets, s.LaneOptions)
-	if err != nil {
-		return err
-	}
 	for _, r := range reports {
-		if r.Artifact != "" {
+		if r.Artifact != "" && r.Status != master.Failed {
 			fmt.Fprintln(a.out, r.Artifact)
 		}
+	}
+	if err != nil {
+		return err
 	}
 	if s.one() && reports[0].Status == master.Cached {
 		return &codedError{code: exitCached}
@@ -185,8 +187,10 @@ func (a *app) spawnLanes(c *cobra.Command, s laneSpawn) error {
 }
 
 func absolute(p *lane.Packet) (err error) {
-	if p.PromptFile, err = filepath.Abs(p.PromptFile); err == nil && p.Schema != "" {
-		p.Schema, err = filepath.Abs(p.Schema)
+	for _, path := range []*string{&p.PromptFile, &p.Schema} {
+		if *path != "" && err == nil {
+			*path, err = filepath.Abs(*path)
+		}
 	}
 	return err
 }
@@ -211,7 +215,7 @@ func (a *app) runLanes(ctx context.Context, f *master.Fleet, packets []lane.Pack
 	}
 	reports, err := f.RunLanes(ctx, packets, o)
 	if errors.Is(err, context.Canceled) {
-		a.talk("lanes that run go on; the same call again waits for them")
+		return reports, &codedError{code: exitFailed, msg: "interrupted; lanes that run go on, and the same call again waits for them"}
 	}
 	if err != nil {
 		return reports, err

@@ -12,7 +12,7 @@ import (
 )
 
 func newLanePanel(a *app, run *runName) *cobra.Command {
-	s := laneSpawn{Packet: lane.Packet{Phase: "build", MaxTurns: lane.DefaultMaxTurns}}
+	s := laneSpawn{Packet: lane.Packet{Phase: "build"}}
 	var brains []string
 	var judge string
 	c := &cobra.Command{
@@ -78,7 +78,7 @@ counts as one that refutes. Their prompt is lanes/REFUTE.md of the run.`,
 }
 
 func newLaneLoop(a *app, run *runName) *cobra.Command {
-	s := laneSpawn{Packet: lane.Packet{Phase: "scout", MaxTurns: lane.DefaultMaxTurns}}
+	s := laneSpawn{Packet: lane.Packet{Phase: "scout"}}
 	var rounds int
 	c := &cobra.Command{
 		Use:   "loop",
@@ -117,7 +117,7 @@ func (a *app) pattern(run *runName, s *laneSpawn, do func(context.Context, *mast
 		if s.ID == "" || s.PromptFile == "" {
 			return roster.Usagef("%s: give --id and --prompt-file", verb(c))
 		}
-		if err := lane.CheckID(s.ID); err != nil {
+		if err := s.Check(); err != nil {
 			return err
 		}
 		if err := absolute(&s.Packet); err != nil {

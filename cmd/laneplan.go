@@ -10,7 +10,6 @@ import (
 
 	"fleet/roster"
 	"fleet/roster/lane"
-	"fleet/roster/rundir"
 )
 
 // plannedLane is a packet as people write it. What it leaves out is as on the command line.
@@ -20,7 +19,7 @@ type plannedLane struct {
 }
 
 // readPlan reads the packets of a plan. Paths in it are relative to its folder.
-func (a *app) readPlan(d *rundir.Dir, path string, defaults lane.Packet) ([]lane.Packet, error) {
+func (a *app) readPlan(path string, defaults lane.Packet) ([]lane.Packet, error) {
 	text, err := a.readFile(path)
 	if err != nil {
 		return nil, err
@@ -44,7 +43,7 @@ func (a *app) readPlan(d *rundir.Dir, path string, defaults lane.Packet) ([]lane
 		}
 		if err == nil {
 			seen[n.ID] = true
-			packets[i], err = n.resolve(d, filepath.Dir(path))
+			packets[i] = n.resolve(filepath.Dir(path))
 		}
 		if err != nil {
 			return nil, roster.Dataf("%s: packet %d: %v", path, i+1, err)
@@ -66,20 +65,20 @@ func (n *plannedLane) read(fields map[string]any) error {
 	if (n.Prompt == "") == (n.PromptFile == "") {
 		return errors.New("want prompt or prompt_file")
 	}
-	return lane.CheckID(n.ID)
+	n.Imported = ""
+	return n.Check()
 }
 
-// resolve makes paths absolute. A prompt that stands in the plan gets a file in the run dir.
-func (n *plannedLane) resolve(d *rundir.Dir, folder string) (p lane.Packet, err error) {
-	p = n.Packet
+// resolve makes paths absolute.
+func (n *plannedLane) resolve(folder string) lane.Packet {
+	p := n.Packet
 	for _, path := range []*string{&p.PromptFile, &p.Schema} {
 		if *path != "" && !filepath.IsAbs(*path) {
 			*path = filepath.Join(folder, *path)
 		}
 	}
 	if n.Prompt != "" {
-		p.PromptFile = d.Lane(n.ID, "packet.txt")
-		err = d.Write(p.PromptFile, []byte(n.Prompt))
+		p.Text = []byte(n.Prompt)
 	}
-	return p, err
+	return p
 }

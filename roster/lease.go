@@ -167,7 +167,7 @@ func (s *State) checkWrite(w *Workstream, p string, alive func(string) bool) (De
 		return Denial{Path: p, Reason: DenyProtected}, true
 	}
 	l, held := s.Leases.Get(p)
-	if held && l.WS == w.ID || w.Lane == Isolated {
+	if held && l.WS == w.ID || w.isolated() {
 		return Denial{}, false
 	}
 	if held && !s.gone(l.WS, alive) {
@@ -190,7 +190,7 @@ func (s *State) checkTree(w *Workstream, dir string, alive func(string) bool) (D
 	if protectedBelow(w, dir) {
 		return Denial{Path: dir, Reason: DenyProtected}, true
 	}
-	if w.Lane == Isolated {
+	if w.isolated() {
 		return Denial{}, false
 	}
 	for l := range s.Leases.All() {
@@ -232,7 +232,7 @@ func (s *State) lease(w *Workstream, p, tool string) {
 	if w.Status != Working && w.Status != Blocked {
 		s.setStatus(w, Working, "")
 	}
-	if w.Lane == Isolated {
+	if w.isolated() {
 		return
 	}
 	l, mine := s.Leases.Get(p)

@@ -155,7 +155,7 @@ func (p *planner) assign() {
 
 // fits reports whether a workstream may be given a task.
 func fits(w *Workstream, t *Task) bool {
-	if t.Pinned {
+	if t.Pinned || w.Lane != "" { // what a lane does is asked of it by name
 		return t.Workstream == w.ID
 	}
 	return t.Brain == "" || t.Brain == w.Brain

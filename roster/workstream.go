@@ -69,6 +69,9 @@ const (
 // MainTree is the tree of a workstream that works in the main checkout.
 const MainTree = "main"
 
+// isolated reports whether leases are not for the workstream. In the main checkout they are for everybody.
+func (w *Workstream) isolated() bool { return w.Lane == Isolated && w.Tree != MainTree }
+
 // lanesRoot has the worktrees of lanes. It is not below .claude, which Claude Code protects from its own tools.
 const lanesRoot = ".fleetflow/"
 

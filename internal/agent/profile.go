@@ -106,6 +106,15 @@ func (p Profile) apply(ctx context.Context, s service, c *Command) error {
 	return err
 }
 
+// Identity is what makes the brain answer otherwise than another: its name, and all that its profile says.
+func (b Brain) Identity() string {
+	profile, err := json.Marshal(b.profile)
+	if err != nil {
+		panic(err) // texts always marshal
+	}
+	return b.Name + " " + string(profile)
+}
+
 // Provider is whose service the brain uses, for bounds on how many do at once.
 func (b Brain) Provider() string {
 	if u, err := url.Parse(b.profile.BaseURL); err == nil && u.Host != "" {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"fleet/internal/agent"
 	planningtemplate "fleet/planning-template"
 	"fleet/roster"
 	"fleet/roster/lane"
@@ -68,29 +69,35 @@ func resume(root, fleet string) error {
 	if err != nil {
 		return err
 	}
-	guard, err := d.Guard(true)
+	guard, err := d.LaneForm("GUARD", nil)
 	if err != nil {
 		return err
 	}
+	brain, err := agent.Find("scripted")
+	if err != nil {
+		return err
+	}
+	var none lane.Journal
 	var packets []lane.Packet
 	var records []lane.Record
 	for i := range unchanged {
 		p := lane.Packet{ID: fmt.Sprintf("l%d", i), Brain: "scripted", Phase: "build", Worktree: true, MaxTurns: lane.DefaultMaxTurns}
-		p.PromptFile = d.Lane(p.ID, "packet.txt")
+		p.PromptFile = d.Packet(p.ID)
 		text := []byte(strings.Repeat("Do this and that.\n", 50))
 		if err := d.Write(p.PromptFile, text); err != nil {
 			return err
 		}
-		p.Key = p.KeyOf(lane.Sent([]byte(guard), text, nil), nil)
+		p.Key = p.KeyOf(brain.Identity(), lane.Sent([]byte(guard), text, nil), nil)
 		artifact, err := json.Marshal(lane.NewEnvelope(p.Brain, roster.Outcome{OK: true, Summary: "done"}))
 		if err != nil {
 			return err
 		}
-		if err := d.Write(d.File(lane.Artifact(p.ID)), artifact); err != nil {
+		start := none.Start(p, "WS01", fmt.Sprintf("WS01.%d", i), roster.Time{Time: time.Now()})
+		end := start.End(start.File("result.json"), "", start.At)
+		if err := d.Write(d.File(end.Artifact), artifact); err != nil {
 			return err
 		}
-		start := p.Start("WS01", "", roster.Time{Time: time.Now()})
-		packets, records = append(packets, p), append(records, start, start.End("", start.At))
+		packets, records = append(packets, p), append(records, start, end)
 	}
 	if err := d.PutPackets(context.Background(), packets...); err != nil {
 		return err
@@ -120,7 +127,7 @@ func fanOut(root, dir, fleet string) (time.Duration, error) {
 	mayEnd := filepath.Join(dir, "lanes-may-end")
 	for i := range fanned {
 		fmt.Fprintf(&plan, "- {id: l%d, prompt: do it}\n", i)
-		if err := d.Write(d.Lane(fmt.Sprintf("l%d", i), "script.json"), fmt.Appendf(nil, `{"turns":[{"steps":[{"await":%q}],"message":"done"}]}`, mayEnd)); err != nil {
+		if err := d.Write(d.File(fmt.Sprintf("lanes/l%d.script.json", i)), fmt.Appendf(nil, `{"turns":[{"steps":[{"await":%q}],"message":"done"}]}`, mayEnd)); err != nil {
 			return 0, err
 		}
 	}

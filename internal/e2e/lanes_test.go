@@ -55,7 +55,7 @@ func TestLanes(t *testing.T) {
 		close(claudeMayEnd)
 	}()
 	out := w.fleet("lane", "spawn", "--run", "shop", "--plan", "plan.yaml", "--schema", "reply.json", "--repair")
-	for _, want := range []string{"claude ran", "codex ran", "open ran", "claude-repair.result.json"} {
+	for _, want := range []string{"claude ran", "codex ran", "open ran", "claude.2.result.json"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("lane spawn does not say %q:\n%s", want, out)
 		}
@@ -74,7 +74,7 @@ func TestLanes(t *testing.T) {
 	if got := strings.TrimSpace(w.must("git", "log", "-1", "--format=%s", "fleetflow/shop/claude")); got != "feat: held" {
 		t.Errorf("the branch of the lane ends in %q", got)
 	}
-	if text, err := os.ReadFile(w.dir.Lane("claude", "transcript.jsonl")); err != nil || !strings.Contains(string(text), "LANE-CLAUDE") {
+	if text, err := os.ReadFile(w.dir.File("lanes/claude.1.transcript.jsonl")); err != nil || !strings.Contains(string(text), "LANE-CLAUDE") {
 		t.Errorf("the transcript of Claude Code is not kept: %v", err)
 	}
 

@@ -33,7 +33,7 @@ func (f *Fleet) runTasks(ctx context.Context, b agent.Brain, w *roster.Workstrea
 	if err := d.checkIn(ctx); err != nil {
 		return roster.Exit{}, err
 	}
-	r := runner.Runner{Desk: d, Timeout: o.Timeout, Out: os.Stdout, Err: io.MultiWriter(os.Stderr, log)}
+	r := runner.Runner{Desk: d, Out: os.Stdout, Err: io.MultiWriter(os.Stderr, log)}
 	err = r.Run(ctx)
 	if errors.Is(err, context.Canceled) {
 		return roster.Exit{Code: 143, Stopped: true}, nil
@@ -77,7 +77,11 @@ func (d *desk) Next(ctx context.Context) (t runner.Task, err error) {
 			err = d.again(ctx)
 			a.due = time.Now()
 		case err == nil && a.ID != "":
-			err = d.persist(ctx, func(s *roster.State) error { return s.StartTask(d.w.ID, d.w.Epoch, a.ID, a.Attempt, d.o.Timeout) })
+			if d.lane, err = d.errand(a.ID); err == nil {
+				err = d.persist(ctx, func(s *roster.State) error {
+					return s.StartTask(d.w.ID, d.w.Epoch, a.ID, a.Attempt, d.limits().Timeout)
+				})
+			}
 			if err == nil {
 				if t, err = d.task(ctx, a.given); err == nil {
 					err = errSeen
@@ -115,16 +119,23 @@ func (d *desk) nothingLeft(ctx context.Context) error {
 	return err
 }
 
+// limits bound the session of the task in hand.
+func (d *desk) limits() agent.Limits {
+	if d.lane != nil {
+		return d.lane.limits()
+	}
+	return d.o.Limits
+}
+
 // task is the program of an assignment.
 func (d *desk) task(ctx context.Context, g given) (t runner.Task, err error) {
 	if d.after, err = d.f.Dir.LastEvent(); err != nil {
 		return t, err
 	}
-	j := d.f.job(d.w, d.o)
+	o := d.o
+	o.Limits = d.limits()
+	j := d.f.job(d.w, o)
 	j.Prompt, j.Script, j.Attempt = d.f.Dir.Prompt(g.ID), d.f.Dir.Script(g.ID), g.Attempt
-	if d.lane, err = d.errand(g.ID); err != nil {
-		return t, err
-	}
 	if d.lane != nil {
 		d.lane.job(d, &j)
 	}
@@ -133,7 +144,7 @@ func (d *desk) task(ctx context.Context, g given) (t runner.Task, err error) {
 		return t, err
 	}
 	t = runner.Task{
-		ID: g.ID, Attempt: g.Attempt, Brain: d.brain, Args: c.Args, Env: d.f.workerEnv(d.w, c), Dir: d.f.Dir.Tree(d.w), Stdin: c.Stdin,
+		ID: g.ID, Attempt: g.Attempt, Brain: d.brain, Args: c.Args, Env: d.f.workerEnv(d.w, c), Dir: d.f.Dir.Tree(d.w), Stdin: c.Stdin, Timeout: o.Timeout,
 	}
 	if d.lane != nil {
 		d.lane.keep(d, &t)
@@ -193,7 +204,7 @@ func (d *desk) Complete(ctx context.Context, t runner.Task, r runner.Report) (ve
 		return nil
 	})
 	if err == nil && d.lane != nil {
-		o, err = d.lane.judge(d, o)
+		o, err = d.lane.judge(ctx, d, o)
 	}
 	if err != nil {
 		return "", err
@@ -222,7 +233,7 @@ func (d *desk) Complete(ctx context.Context, t runner.Task, r runner.Report) (ve
 		err = nil // the next assignment begins with a new incarnation
 	}
 	if err == nil && d.lane != nil {
-		err = d.lane.settle(ctx, d, o)
+		err = d.lane.settle(ctx, d, r.Session.Tools, o)
 	}
 	return verdict, err
 }
@@ -246,8 +257,13 @@ var retries = []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Seco
 
 // persist applies a transition, however long the run dir can't take it, within reason.
 func (d *desk) persist(ctx context.Context, fn func(*roster.State) error) error {
+	return d.patiently(ctx, func() error { return d.f.Dir.Update(ctx, fn) })
+}
+
+// patiently tries again what the run dir doesn't take.
+func (d *desk) patiently(ctx context.Context, write func() error) error {
 	for try := 0; ; try++ {
-		err := d.f.Dir.Update(ctx, fn)
+		err := write()
 		if err == nil || roster.IsStale(err) || roster.KindOf(err) != 0 || ctx.Err() != nil || try == len(retries) {
 			return err
 		}

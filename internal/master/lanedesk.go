@@ -1,7 +1,6 @@
 package master
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,10 +16,8 @@ import (
 // errand is the packet that a lane's worker has in hand.
 type errand struct {
 	lane.Record
-	packet lane.Packet
-	schema *lane.Schema
-	env    []string // of its session
-	files  []io.Closer
+	env   []string // of its session
+	files []io.Closer
 }
 
 // errand finds the packet that a task stands for, or nil.
@@ -32,37 +29,25 @@ func (d *desk) errand(task string) (*errand, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, ok := journal.Task(task)
-	if !ok {
+	r, ok := journal.Asked(task)
+	if !ok || r.Packet == nil {
 		return nil, nil
 	}
-	m, err := d.f.Dir.Manifest()
-	if err != nil {
-		return nil, err
-	}
-	e := &errand{Record: r}
-	e.packet, _ = m.Packet(lane.Owner(r.ID))
-	e.schema, err = readSchema(e.packet.Schema)
-	return e, err
+	return &errand{Record: r}, nil
 }
 
-// readSchema reads the schema in a file; no file is no schema.
-func readSchema(path string) (*lane.Schema, error) {
-	if path == "" {
-		return nil, nil
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, roster.Dataf("the schema: %v", err)
-	}
-	return lane.ParseSchema(text)
+// limits are those of the packet.
+func (e *errand) limits() agent.Limits {
+	p := e.Packet
+	return agent.Limits{Model: p.Model, Effort: p.Effort, MaxTurns: p.MaxTurns, BudgetUSD: p.BudgetUSD, Timeout: p.Timeout.Duration}
 }
 
 // job lets the agent take the packet for its prompt.
 func (e *errand) job(d *desk, j *agent.Job) {
-	j.Prompt, j.Packet, j.Script = "", d.f.Dir.Lane(e.ID, "prompt.txt"), d.f.Dir.Lane(e.ID, "script.json")
-	if d.brain.Schemas {
-		j.Schema = e.packet.Schema
+	j.Prompt, j.Packet, j.Attempt = "", d.f.Dir.File(e.File("prompt.txt")), e.Ask
+	j.Script = d.f.Dir.File("lanes/" + e.ID + ".script.json")
+	if d.brain.Schemas && e.Packet.Schema != "" {
+		j.Schema = d.f.Dir.File(e.File("schema.json"))
 	}
 }
 
@@ -70,7 +55,7 @@ func (e *errand) job(d *desk, j *agent.Job) {
 func (e *errand) keep(d *desk, t *runner.Task) {
 	e.env = t.Env
 	open := func(what string) io.Writer {
-		f, err := os.Create(d.f.Dir.Lane(e.ID, what))
+		f, err := os.Create(d.f.Dir.File(e.File(what)))
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "[fleet] %s of %s is not kept: %v\n", what, e.ID, err)
 			return io.Discard
@@ -90,56 +75,77 @@ func (l lossy) Write(p []byte) (int, error) {
 }
 
 // judge keeps what the session replied, and lets it pass the gate.
-func (e *errand) judge(d *desk, o roster.Outcome) (roster.Outcome, error) {
+func (e *errand) judge(ctx context.Context, d *desk, o roster.Outcome) (roster.Outcome, error) {
 	for _, f := range e.files {
 		_ = f.Close()
 	}
-	e.archive(d, o.SessionID)
+	if from := d.brain.Transcript(o.SessionID, e.env); from != "" {
+		text, err := os.ReadFile(from)
+		if err == nil {
+			err = d.f.Dir.Write(d.f.Dir.File(e.File("transcript.jsonl")), text)
+		}
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "[fleet] the transcript of %s is not kept: %v\n", e.ID, err)
+		}
+	}
 	artifact, err := json.MarshalIndent(lane.NewEnvelope(d.w.Brain, o), "", "  ")
 	if err != nil {
 		return o, err
 	}
-	if err := d.f.Dir.Write(d.f.Dir.File(lane.Artifact(e.ID)), append(artifact, '\n')); err != nil {
+	err = d.patiently(ctx, func() error { return d.f.Dir.Write(d.f.Dir.File(e.File(artifactFile)), append(artifact, '\n')) })
+	if err != nil || !o.OK {
 		return o, err
 	}
-	if err := d.f.Dir.Write(d.f.Dir.Lane(e.ID, "last.txt"), []byte(o.Summary)); err != nil {
+	schema, err := d.f.schemaOf(e.Record)
+	if err != nil {
 		return o, err
 	}
-	if _, err := lane.Gate(artifact, e.schema); o.OK && err != nil {
-		o.OK, o.Kind, o.Reason = false, roster.ErrAgent, err.Error()
+	if _, rejected := lane.Gate(artifact, schema); rejected != nil {
+		o.OK, o.Kind, o.Reason = false, roster.ErrAgent, rejected.Error()
 	}
 	return o, nil
 }
 
-// archive keeps the agent's own transcript, where it writes one.
-func (e *errand) archive(d *desk, session string) {
-	from := d.brain.Transcript(session, e.env)
-	if from == "" {
-		return
-	}
-	text, err := os.ReadFile(from)
-	if err == nil {
-		err = d.f.Dir.Write(d.f.Dir.Lane(e.ID, "transcript.jsonl"), text)
-	}
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "[fleet] the transcript of %s is not kept: %v\n", e.ID, err)
-	}
-}
+const (
+	artifactFile = "result.json"
+	schemaFile   = "schema.json"
+)
 
-// settle writes into the journal what has come of a packet whose task is over.
-func (e *errand) settle(ctx context.Context, d *desk, o roster.Outcome) error {
+// settle writes into the journal what has come of a packet whose task is over. One that met
+// a limit, or a file that is held, is asked again.
+func (e *errand) settle(ctx context.Context, d *desk, tools int, o roster.Outcome) error {
 	over := false
 	err := d.f.Dir.View(ctx, func(s *roster.State) error {
 		t := s.Task(e.Task)
 		over = t == nil || t.Terminal()
 		return nil
 	})
-	if err != nil || !over { // a limit of the service: it is asked again
+	if err != nil || !over {
 		return err
 	}
-	reason := ""
-	if !o.OK {
-		reason = cmp.Or(o.Reason, string(o.Kind))
+	end := e.End(e.File(artifactFile), why(o), now())
+	end.Tools = tools
+	return d.patiently(ctx, func() error { return d.f.Dir.WriteJournal(ctx, end) })
+}
+
+func why(o roster.Outcome) string {
+	if o.OK {
+		return ""
 	}
-	return d.f.Dir.WriteJournal(ctx, e.End(reason, now()))
+	if o.Reason == "" {
+		return string(o.Kind)
+	}
+	return o.Reason
+}
+
+// schemaOf is the schema of a packet as it was when that was asked; nil if it has none.
+func (f *Fleet) schemaOf(r lane.Record) (*lane.Schema, error) {
+	if r.Packet == nil || r.Packet.Schema == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(f.Dir.File(r.File(schemaFile)))
+	if err != nil {
+		return nil, err
+	}
+	return lane.ParseSchema(text)
 }

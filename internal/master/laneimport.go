@@ -26,15 +26,16 @@ func (f *Fleet) ImportLanes(ctx context.Context, from string, told func(lane.Imp
 	var packets []lane.Packet
 	var records []lane.Record
 	for _, i := range all {
-		prompt := f.Dir.Lane(i.ID, "prompt.txt")
+		prompt := f.Dir.Packet(i.ID)
 		if err := f.Dir.Write(prompt, []byte(i.Prompt)); err != nil {
 			return 0, err
 		}
 		p := i.Packet(prompt, from)
 		packets = append(packets, p)
-		last, _ := journal.Last(i.ID)
-		if last.ID == "" {
-			records = append(records, p.Start("", "", now()))
+		last, known := journal.Last(i.ID)
+		start := i.Start(p, now())
+		if !known {
+			records = append(records, start)
 		}
 		if i.Result != nil {
 			results++
@@ -42,11 +43,11 @@ func (f *Fleet) ImportLanes(ctx context.Context, from string, told func(lane.Imp
 			if err != nil {
 				return 0, err
 			}
-			if err := f.Dir.Write(f.Dir.File(lane.Artifact(i.ID)), append(artifact, '\n')); err != nil {
+			if err := f.Dir.Write(f.Dir.File(start.File(artifactFile)), append(artifact, '\n')); err != nil {
 				return 0, err
 			}
 			if !last.Good() {
-				records = append(records, p.Start("", "", now()).End("", now()))
+				records = append(records, start.End(start.File(artifactFile), "", now()))
 			}
 		}
 		told(i)

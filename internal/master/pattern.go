@@ -27,8 +27,19 @@ type Choice struct {
 
 // Panel gives one packet to several brains, which compete in trees of their own, and has a judge choose.
 func (f *Fleet) Panel(ctx context.Context, p lane.Packet, brains []string, judge string, o LaneOptions) (c Choice, err error) {
+	task, err := promptOf(p)
+	if err != nil {
+		return c, err
+	}
+	q := query{id: p.ID + "-judge", brain: judge, form: "JUDGE", phase: "judge"}
+	if err := q.check(); err != nil {
+		return c, err
+	}
 	attempts := make([]lane.Packet, len(brains))
 	for i, brain := range brains {
+		if _, err := agent.Find(brain); err != nil {
+			return c, err
+		}
 		attempts[i] = p
 		attempts[i].ID, attempts[i].Brain = fmt.Sprintf("%s-%d", p.ID, i+1), brain
 		attempts[i].Worktree, attempts[i].Isolated = true, true
@@ -56,16 +67,9 @@ func (f *Fleet) Panel(ctx context.Context, p lane.Packet, brains []string, judge
 		c.Winner, c.Reason = c.Candidates[0], "the only result that counts"
 		return c, nil
 	}
-	task, err := os.ReadFile(p.PromptFile)
-	if err != nil {
-		return c, err
-	}
 	var verdict struct{ Winner, Reason string }
-	q := query{
-		id: p.ID + "-judge", brain: judge, form: "JUDGE", phase: "judge",
-		values: map[string]string{"task": string(task), "candidates": candidates.String()},
-		schema: object(map[string]any{"winner": map[string]any{"enum": append(c.Candidates, "none")}, "reason": ofType("string")}),
-	}
+	q.values = map[string]string{"task": string(task), "candidates": candidates.String()}
+	q.schema = object(map[string]any{"winner": map[string]any{"enum": append(slices.Clone(c.Candidates), "none")}, "reason": ofType("string")})
 	err = f.ask(ctx, o, []query{q}, func(_ int, answer []byte) error { return json.Unmarshal(answer, &verdict) })
 	if verdict.Winner != "none" {
 		c.Winner = verdict.Winner
@@ -83,7 +87,7 @@ type Vote struct {
 }
 
 // Verify has several brains try to refute a lane's result, and reports whether most of them failed to. At least
-// one must use another service than the lane did, which shares no blind spots with it.
+// one that answers must use another service than the lane did, which shares no blind spots with it.
 func (f *Fleet) Verify(ctx context.Context, id string, brains []string, o LaneOptions) (stands bool, votes []Vote, err error) {
 	m, err := f.Dir.Manifest()
 	if err != nil {
@@ -91,58 +95,77 @@ func (f *Fleet) Verify(ctx context.Context, id string, brains []string, o LaneOp
 	}
 	p, ok := m.Packet(id)
 	if !ok {
-		return false, nil, noLane(id)
+		return false, nil, roster.Usagef("no lane is called %q", id).Hinted("fleet lane status lists them")
 	}
-	if err := f.foreign(p.Brain, brains); err != nil {
+	author, err := provider(p.Brain)
+	if err != nil {
 		return false, nil, err
 	}
 	reply, diff, err := f.work(ctx, p)
 	if err != nil {
 		return false, nil, err
 	}
-	task, err := os.ReadFile(p.PromptFile)
+	task, err := f.sent(p)
 	if err != nil {
 		return false, nil, err
 	}
 	queries := make([]query, len(brains))
 	votes = make([]Vote, len(brains))
+	foreign := make([]bool, len(brains))
 	for i, brain := range brains {
 		queries[i] = query{
 			id: fmt.Sprintf("%s-refute-%d", id, i+1), brain: brain, form: "REFUTE", phase: "verify",
 			values: map[string]string{"task": string(task), "reply": reply, "diff": diff},
 			schema: object(map[string]any{"refuted": ofType("boolean"), "reason": ofType("string")}),
 		}
+		if err := queries[i].check(); err != nil {
+			return false, nil, err
+		}
 		votes[i] = Vote{Lane: queries[i].id, Brain: brain, Refuted: true, Reason: "it gave no answer"}
+		by, err := provider(brain)
+		if err != nil {
+			return false, nil, err
+		}
+		foreign[i] = by != author
 	}
-	err = f.ask(ctx, o, queries, func(i int, answer []byte) error { return json.Unmarshal(answer, &votes[i]) })
-	if err != nil {
-		return false, votes, err
+	if !slices.Contains(foreign, true) {
+		return false, nil, roster.Usagef("all refuters use the service that made the work: %s", author).Hinted("--brains wants one of another's")
 	}
-	upheld := 0
-	for _, v := range votes {
-		if !v.Refuted {
+	upheld, seen := 0, false
+	err = f.ask(ctx, o, queries, func(i int, answer []byte) error {
+		seen = seen || foreign[i]
+		err := json.Unmarshal(answer, &votes[i])
+		if !votes[i].Refuted {
 			upheld++
 		}
+		return err
+	})
+	if err == nil && !seen {
+		err = &lane.RejectedError{Why: "no refuter of another service than " + author + " has answered"}
 	}
-	return 2*upheld > len(votes), votes, nil
+	return 2*upheld > len(votes), votes, err
 }
 
-// foreign refuses refuters who all use the service that the work came from.
-func (f *Fleet) foreign(author string, brains []string) error {
-	from, err := agent.Find(author)
-	if err != nil && author != lane.Native {
-		return err
+// provider is whose service a brain uses.
+func provider(brain string) (string, error) {
+	if brain == lane.Native {
+		brain = "claude"
 	}
-	for _, name := range brains {
-		b, err := agent.Find(name)
-		if err != nil {
-			return err
-		}
-		if b.Provider() != from.Provider() {
-			return nil
-		}
+	b, err := agent.Find(brain)
+	return b.Provider(), err
+}
+
+// sent is what a lane was told when it was asked last.
+func (f *Fleet) sent(p lane.Packet) ([]byte, error) {
+	journal, err := f.Dir.Journal()
+	if err != nil {
+		return nil, err
 	}
-	return roster.Usagef("all refuters use the service that made the work: %s", from.Provider()).Hinted("--brains wants one of another's")
+	last, _ := journal.Last(p.ID)
+	if p.Imported != "" {
+		return promptOf(p)
+	}
+	return os.ReadFile(f.Dir.File(last.File("prompt.txt")))
 }
 
 // dryRounds end a loop: nothing new was found so often.
@@ -151,7 +174,7 @@ const dryRounds = 2
 // Loop asks for a list again and again, each time for what is not in it yet, until two rounds have added nothing.
 // whole is false if the rounds were used up before.
 func (f *Fleet) Loop(ctx context.Context, p lane.Packet, rounds int, o LaneOptions, found func(item string)) (whole bool, err error) {
-	task, err := os.ReadFile(p.PromptFile)
+	task, err := promptOf(p)
 	if err != nil {
 		return false, err
 	}
@@ -192,21 +215,28 @@ type query struct {
 	schema           []byte
 }
 
+// check says what would keep a question from being asked.
+func (q *query) check() error {
+	p := lane.Packet{ID: q.id, Brain: q.brain}
+	if err := p.Check(); err != nil {
+		return err
+	}
+	_, err := agent.Find(q.brain)
+	return err
+}
+
 // ask puts questions to lanes in trees of their own and hands on the answers, as they are asked. Of several,
 // one without an answer is left out; the only one is an error.
 func (f *Fleet) ask(ctx context.Context, o LaneOptions, queries []query, answered func(i int, answer []byte) error) error {
 	packets := make([]lane.Packet, len(queries))
 	for i, q := range queries {
-		text, err := f.Dir.LanePrompt(q.form, q.values)
+		text, err := f.Dir.LaneForm(q.form, q.values)
 		if err != nil {
 			return err
 		}
 		packets[i] = lane.Packet{
 			ID: q.id, Brain: q.brain, Phase: q.phase, Worktree: true, Isolated: true, Repair: true,
-			PromptFile: f.Dir.Lane(q.id, "packet.txt"), Schema: f.Dir.Lane(q.id, "schema.json"), MaxTurns: lane.DefaultMaxTurns,
-		}
-		if err := f.Dir.Write(packets[i].PromptFile, []byte(text)); err != nil {
-			return err
+			Schema: f.Dir.File("lanes/" + q.id + ".schema.json"), Text: []byte(text),
 		}
 		if err := f.Dir.Write(packets[i].Schema, q.schema); err != nil {
 			return err
@@ -246,11 +276,7 @@ func (f *Fleet) work(ctx context.Context, p lane.Packet) (reply, diff string, er
 	if _, err := os.Stat(tree); err != nil || !p.Worktree {
 		return reply, "Nothing that can be seen: it had no worktree, or has none now.", nil
 	}
-	base := "HEAD"
-	if named := cmp.Or(p.Base, f.Dir.Config.Base); named != "" {
-		base = git.BranchRef(named)
-	}
-	at, found, err := git.In(f.Run, f.Dir.Root).Commit(ctx, base)
+	at, found, err := git.In(f.Run, f.Dir.Root).Commit(ctx, f.base(p.Base))
 	if err != nil || !found {
 		return reply, "", err
 	}

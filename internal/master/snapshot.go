@@ -107,28 +107,29 @@ func (f *Fleet) Snapshot(ctx context.Context) (snap Snapshot, err error) {
 	return snap, f.packets(&snap)
 }
 
-// maxStream bounds how much of what a lane's agent has said is read to tell how it goes.
+// maxStream bounds how much of what a lane's agent has said is read to tell how it goes: the end of it.
 const maxStream = 8 << 20
 
-// live adds what the agent of a lane has said so far.
-func (f *Fleet) live(l *Lane) {
+// live adds what the agent of a lane that runs has said so far.
+func (f *Fleet) live(l *Lane, r lane.Record) {
 	b, err := agent.Find(l.Brain)
 	if err != nil {
 		return
 	}
-	said, err := os.Open(f.Dir.Lane(l.Name, "events.jsonl"))
+	said, err := os.Open(f.Dir.File(r.File("events.jsonl")))
 	if err != nil {
 		return
 	}
 	defer func() { _ = said.Close() }()
-	s, err := b.ReadSession(io.LimitReader(said, maxStream), func(line string) {
-		if what, ok := strings.CutPrefix(line, "● "); ok && l.State == LaneRunning {
+	if info, err := said.Stat(); err == nil && info.Size() > maxStream {
+		_, _ = said.Seek(-maxStream, io.SeekEnd)
+	}
+	s, _ := b.ReadSession(said, func(line string) {
+		if what, ok := strings.CutPrefix(line, "● "); ok {
 			l.Activity = cut(what, commitWidth)
 		}
 	})
-	if err == nil {
-		l.Tools = s.Tools
-	}
+	l.Tools = s.Tools
 }
 
 // packets adds what the manifest knows of lanes, and the lanes that were imported.
@@ -151,8 +152,10 @@ func (f *Fleet) packets(snap *Snapshot) error {
 		if last.Artifact != "" {
 			l.Artifact = f.Dir.Rel(f.Dir.File(last.Artifact))
 		}
-		f.live(l)
+		l.Tools = last.Tools
 		switch {
+		case last.Type == lane.Started && l.State == LaneRunning:
+			f.live(l, last)
 		case l.State == LaneLanded || last.Type != lane.Result:
 		case last.Good():
 			l.State = LaneDone
@@ -174,11 +177,7 @@ func (f *Fleet) ahead(ctx context.Context, rows []Row) (map[string]git.Ahead, er
 	if len(branches) == 0 {
 		return nil, nil
 	}
-	base := "HEAD"
-	if f.Dir.Config.Base != "" {
-		base = git.BranchRef(f.Dir.Config.Base)
-	}
-	return git.In(f.Run, f.Dir.Root).Ahead(ctx, base, branches)
+	return git.In(f.Run, f.Dir.Root).Ahead(ctx, f.base(""), branches)
 }
 
 // Lane is a workstream as a monitor shows it. Lanes stand in the order of the roster,

@@ -74,11 +74,11 @@ func (f *Fleet) makeTree(ctx context.Context, p Plan) error {
 		return err
 	}
 	defer unlock()
-	base := "HEAD"
-	if named := cmp.Or(p.Base, f.Dir.Config.Base); named != "" {
-		base = git.BranchRef(named)
-	} else if err := git.Idle(places.Root); err != nil { // HEAD may be on its way to somewhere else
-		return err
+	base := f.base(p.Base)
+	if base == head { // which may be on its way to somewhere else
+		if err := git.Idle(places.Root); err != nil {
+			return err
+		}
 	}
 	from, found, err := g.Commit(ctx, base)
 	if err == nil && !found {
@@ -95,6 +95,16 @@ func (f *Fleet) makeTree(ctx context.Context, p Plan) error {
 		return errors.Join(err, g.RemoveScratch(ctx, p.Dir), g.DeleteBranch(ctx, p.Branch, from))
 	}
 	return nil
+}
+
+const head = "HEAD"
+
+// base is where worktrees start: at a branch that is named, else at the run's, else at what is checked out.
+func (f *Fleet) base(named string) string {
+	if named = cmp.Or(named, f.Dir.Config.Base); named != "" {
+		return git.BranchRef(named)
+	}
+	return head
 }
 
 // furnish brings into a new worktree what git doesn't: copies, links, and what the set-up command makes.

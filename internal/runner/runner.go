@@ -27,6 +27,7 @@ type Task struct {
 	Args    []string
 	Env     []string
 	Dir     string
+	Timeout time.Duration
 	Stdin   string    // path of a file; empty is nothing
 	Out     io.Writer // is given what it writes, as it is; nil is nobody
 	Err     io.Writer // beside the runner's own; nil is nobody
@@ -51,10 +52,9 @@ type Desk interface {
 
 // Runner is one worker.
 type Runner struct {
-	Desk    Desk
-	Timeout time.Duration // of a session
-	Out     io.Writer     // shows what the agent does
-	Err     io.Writer     // takes what it writes to stderr
+	Desk Desk
+	Out  io.Writer // shows what the agent does
+	Err  io.Writer // takes what it writes to stderr
 }
 
 // errTimeout is why a session is killed whose time is over.
@@ -93,7 +93,7 @@ func (r *Runner) Run(ctx context.Context) error {
 func (r *Runner) session(ctx context.Context, t Task) (report Report, mine bool) {
 	held, release := r.Desk.Hold(ctx, t)
 	defer release()
-	timed, cancel := context.WithTimeoutCause(held, r.Timeout, errTimeout)
+	timed, cancel := context.WithTimeoutCause(held, t.Timeout, errTimeout)
 	defer cancel()
 	began := time.Now()
 	s, exit, err := r.run(timed, t)

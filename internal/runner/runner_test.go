@@ -15,6 +15,7 @@ import (
 // counter is a Desk that hands out some shell lines and takes what is reported of them.
 type counter struct {
 	lines   []string
+	timeout time.Duration
 	taken   bool // each task is taken away as soon as it has begun
 	reports []Report
 }
@@ -25,7 +26,7 @@ func (c *counter) Next(context.Context) (Task, error) {
 	}
 	line := c.lines[0]
 	c.lines = c.lines[1:]
-	return Task{ID: "T1", Attempt: 1, Brain: claude(), Args: []string{"/bin/sh", "-c", line}, Dir: "/"}, nil
+	return Task{ID: "T1", Attempt: 1, Brain: claude(), Args: []string{"/bin/sh", "-c", line}, Dir: "/", Timeout: c.timeout}, nil
 }
 
 func (c *counter) Hold(ctx context.Context, _ Task) (context.Context, context.CancelFunc) {
@@ -53,7 +54,8 @@ func claude() agent.Brain {
 func run(t *testing.T, c *counter, timeout time.Duration) (out, errOut string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	r := Runner{Desk: c, Timeout: timeout, Out: &stdout, Err: &stderr}
+	c.timeout = timeout
+	r := Runner{Desk: c, Out: &stdout, Err: &stderr}
 	if err := r.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -100,8 +102,8 @@ func TestTakenAway(t *testing.T) {
 // A program that is not there is no fault of the task's.
 func TestMissingProgram(t *testing.T) {
 	c := &counter{}
-	r := Runner{Desk: c, Timeout: time.Hour, Out: io.Discard, Err: io.Discard}
-	report, mine := r.session(t.Context(), Task{ID: "T1", Args: []string{"/no/such/program"}, Dir: "/"})
+	r := Runner{Desk: c, Out: io.Discard, Err: io.Discard}
+	report, mine := r.session(t.Context(), Task{ID: "T1", Args: []string{"/no/such/program"}, Dir: "/", Timeout: time.Hour})
 	if !mine || report.Kind != roster.ErrInfra || report.Exit != -1 {
 		t.Errorf("report %+v, mine %v", report, mine)
 	}

@@ -53,8 +53,8 @@ func TestPageWords(t *testing.T) {
 	for expression, want := range map[string]string{
 		`duration(0)`: "0s", `duration(59.9)`: "59s", `duration(61)`: "1m 01s", `duration(3599)`: "59m 59s", `duration(7384)`: "2h 03m", `duration(-5)`: "0s",
 		`quantity(0)`: "0", `quantity(999)`: "999", `quantity(1234)`: "1.2k", `quantity(41000)`: "41k", `quantity(999900)`: "1.0M", `quantity(12345678)`: "12M",
-		`[...document.querySelectorAll('.chip')].map(c => c.textContent).join(' ')`:                         "K CO X",
-		`document.querySelector('#worker-WS02 .chip').getAttribute('aria-label')`:                           "constructor",
+		`[...document.querySelectorAll('.chip')].map(c => c.textContent).join(' ')`:                                "K CO X",
+		`document.querySelector('#worker-WS02 .chip').getAttribute('aria-label')`:                                  "constructor",
 		`new Set(brainLetters.values()).size === brainLetters.size && brainLetters.size === 12 ? 'unique' : 'not'`: "unique",
 	} {
 		if got := eval[string](b, expression); got != want {

@@ -35,7 +35,7 @@ func ReadNative(dir fs.FS) ([]Imported, error) {
 			Agent  string          `json:"agentId"`
 			Result json.RawMessage `json:"result"`
 		}
-		if json.Unmarshal(line, &r) != nil || CheckID(r.Agent) != nil {
+		if json.Unmarshal(line, &r) != nil || !idPattern().MatchString(r.Agent) {
 			continue
 		}
 		i, known := at[r.Agent]
@@ -109,6 +109,11 @@ func userText(line []byte) string {
 		}
 	}
 	return ""
+}
+
+// Start is its record in the journal, of the only asking that there will be.
+func (i *Imported) Start(p Packet, now roster.Time) Record {
+	return Record{Type: Started, Key: p.Key, ID: p.ID, Ask: 1, Brain: Native, Phase: p.Phase, Version: version, At: now}
 }
 
 // Envelope is the artifact of an imported result: the result itself, as text.

@@ -19,27 +19,27 @@ var packet = lane.Packet{ID: "a", Brain: "codex", Phase: "build", Worktree: true
 // FF-15, FF-30, FF-31, FF-32: everything on which a result depends is in its key, the schema by content; the phase and places are not.
 func TestKeyChangesWithWhatTheResultDependsOn(t *testing.T) {
 	prompt, schema := []byte("do it"), []byte(`{"type":"object"}`)
-	key := packet.KeyOf(prompt, schema)
+	key := packet.KeyOf("codex", prompt, schema)
 	if !strings.HasPrefix(key, "v2:") || len(key) != len("v2:")+64 {
 		t.Errorf("key %q: want v2: and a SHA-256 in hex", key)
 	}
 	change := map[string]func(*lane.Packet){
-		"id": func(p *lane.Packet) { p.ID = "b" }, "brain": func(p *lane.Packet) { p.Brain = "grok" },
+		"id":     func(p *lane.Packet) { p.ID = "b" },
 		"effort": func(p *lane.Packet) { p.Effort = "low" }, "turns": func(p *lane.Packet) { p.MaxTurns = 3 },
 		"worktree": func(p *lane.Packet) { p.Worktree = false }, "model": func(p *lane.Packet) { p.Model = "m" }, "base": func(p *lane.Packet) { p.Base = "next" },
 	}
 	for what, f := range change {
 		p := packet
-		if f(&p); p.KeyOf(prompt, schema) == key {
+		if f(&p); p.KeyOf("codex", prompt, schema) == key {
 			t.Errorf("another %s has the same key", what)
 		}
 	}
-	if packet.KeyOf([]byte("do it!"), schema) == key || packet.KeyOf(prompt, []byte(`{}`)) == key || packet.KeyOf(prompt, nil) == key {
-		t.Error("another prompt, or another schema, has the same key")
+	if packet.KeyOf("codex", []byte("do it!"), schema) == key || packet.KeyOf("codex", prompt, []byte(`{}`)) == key || packet.KeyOf("codex", prompt, nil) == key || packet.KeyOf("codex {}", prompt, schema) == key {
+		t.Error("another prompt, schema or profile has the same key")
 	}
 	p := packet
-	p.Phase, p.PromptFile, p.Schema, p.Timeout, p.Isolated, p.Repair = "x", "/elsewhere", "/there", time.Hour, true, true
-	if p.KeyOf(prompt, schema) != key {
+	p.Phase, p.PromptFile, p.Schema, p.Timeout, p.Isolated, p.Repair = "x", "/elsewhere", "/there", lane.Duration{Duration: time.Hour}, true, true
+	if p.KeyOf("codex", prompt, schema) != key {
 		t.Error("the phase, or where a file is, changes the key")
 	}
 }
@@ -55,14 +55,26 @@ func TestSent(t *testing.T) {
 	}
 }
 
-// FF-17: ids are parts of file and branch names.
-func TestCheckID(t *testing.T) {
+// FF-3, FF-17: ids are parts of file and branch names, and no names of other workstreams; what can't be meant is refused.
+func TestCheck(t *testing.T) {
 	for id, ok := range map[string]bool{
 		"a": true, "port-2-parser": true, "": false, "A": false, "-a": false, "a/b": false, "..": false, "a b": false, "a_b": false,
-		strings.Repeat("a", 63): true, strings.Repeat("a", 64): false, "x-repair": false,
+		strings.Repeat("a", 63): true, strings.Repeat("a", 64): false, "ws01": false, "ws-1": true,
 	} {
-		if got := lane.CheckID(id) == nil; got != ok {
+		if got := (&lane.Packet{ID: id}).Check() == nil; got != ok {
 			t.Errorf("id %q: ok is %v, want %v", id, got, ok)
+		}
+	}
+	for what, p := range map[string]lane.Packet{
+		"native":                        {Brain: lane.Native},
+		"isolated in the main checkout": {Isolated: true},
+		"turns below 0":                 {MaxTurns: -1},
+		"a repair without a schema":     {Repair: true},
+		"less than no time":             {Timeout: lane.Duration{Duration: -1}},
+	} {
+		p.ID = "a"
+		if p.Check() == nil {
+			t.Errorf("%s: nothing is wrong with it", what)
 		}
 	}
 }
@@ -77,33 +89,38 @@ func line(t *testing.T, r lane.Record) string {
 }
 
 // FF-33, FF-34, FF-74: the last record of a lane says how it stands; the newest good result of a key is the one
-// that counts; a torn line says nothing.
+// that counts; a torn line says nothing. Each asking has files of its own.
 func TestJournal(t *testing.T) {
 	a, b := packet, packet
 	a.Key, b.ID, b.Key = "v2:1", "b", "v2:2"
 	at := roster.Time{Time: time.Unix(1_800_000_000, 0)}
-	startA, startB := a.Start("WS01", "WS01", at), b.Start("WS02", "WS02", at)
-	again := a.Start("WS01", "WS01.2", at)
-	text := line(t, startA) + line(t, startB) + line(t, startA.End("", at)) + `{"type":"result","id":"b","key":"v2:2","rc":` + "\n" +
-		line(t, startB.End("it failed", at)) + line(t, again) + "\x00\x00" + line(t, startB)[:40]
+	var none lane.Journal
+	startA, startB := none.Start(a, "WS01", "WS01", at), none.Start(b, "WS02", "WS02", at)
+	good := startA.End(startA.File("result.json"), "", at)
+	text := line(t, startA) + line(t, startB) + line(t, good) + `{"type":"result","id":"b","key":"v2:2","rc":` + "\n" + line(t, startB.End("", "it failed", at))
 	j := lane.ReadJournal([]byte(text))
-	if !slices.Equal(j.IDs, []string{"a", "b"}) {
-		t.Errorf("lanes %v, want them in the order in which they were first started", j.IDs)
-	}
-	if last, _ := j.Last("a"); last.Type != lane.Started || last.Task != "WS01.2" {
+	again := j.Start(a, "WS01", "WS01.2", at)
+	j = lane.ReadJournal([]byte(text + line(t, again) + "\x00\x00" + line(t, startB)[:40]))
+	if last, _ := j.Last("a"); last.Type != lane.Started || last.Task != "WS01.2" || last.Ask != 2 || last.File("err") != "lanes/a.2.err" {
 		t.Errorf("the last of a is %+v: it runs again", last)
 	}
-	if last, _ := j.Last("b"); last.Good() || last.RC == nil || *last.RC != 10 || last.Reason != "it failed" {
+	if last, _ := j.Last("b"); last.Good() || last.RC == nil || *last.RC != 10 || last.Reason != "it failed" || last.Artifact != "" {
 		t.Errorf("the last of b is %+v, want a failure", last)
 	}
-	if hit, ok := j.Hit("v2:1"); !ok || hit.Artifact != "lanes/a.result.json" {
+	if hit, ok := j.Hit("v2:1"); !ok || hit.Artifact != "lanes/a.1.result.json" {
 		t.Errorf("the hit of a is %+v, %v", hit, ok)
 	}
 	if _, ok := j.Hit("v2:2"); ok {
 		t.Error("a failed result is a hit")
 	}
-	if r, ok := j.Task("WS01.2"); !ok || r.ID != "a" {
+	if r, ok := j.Asked("WS01.2"); !ok || r.Packet == nil || r.Packet.Effort != "high" {
 		t.Errorf("task WS01.2 is that of %+v, %v", r, ok)
+	}
+	if r, ok := j.Ended("WS01"); !ok || !r.Good() {
+		t.Errorf("task WS01 ended as %+v, %v", r, ok)
+	}
+	if _, ok := j.Ended("WS01.2"); ok {
+		t.Error("task WS01.2 has ended")
 	}
 }
 

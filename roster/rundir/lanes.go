@@ -18,9 +18,8 @@ const (
 	journalFile  = "lanes/journal.jsonl"
 )
 
-// Lane is one of the files of a lane: "prompt.txt", "result.json", "last.txt", "events.jsonl",
-// "err", "transcript.jsonl", "invalid.txt", and for the scripted brain "script.json".
-func (d *Dir) Lane(id, what string) string { return filepath.Join(d.Path, "lanes", id+"."+what) }
+// Packet is the file for the prompt of a lane that was given without one.
+func (d *Dir) Packet(id string) string { return d.file("lanes/" + id + ".packet.txt") }
 
 // LaneTree is the worktree of a lane that has one, absolute.
 func (d *Dir) LaneTree(id string) string { return filepath.Join(d.Root, roster.LaneTree(d.Slug(), id)) }
@@ -28,20 +27,9 @@ func (d *Dir) LaneTree(id string) string { return filepath.Join(d.Root, roster.L
 // File is a file of the run by its path in the run dir.
 func (d *Dir) File(name string) string { return d.file(filepath.FromSlash(name)) }
 
-// Has reports whether there is such a file.
-func (d *Dir) Has(name string) bool { return exists(d.File(name)) }
-
-// Guard is the text that stands before a lane's packet. It is the run's own, and can be rewritten there.
-func (d *Dir) Guard(commits bool) (string, error) {
-	name := "lanes/GUARD.md"
-	if !commits {
-		name = "lanes/GUARD_NO_COMMIT.md"
-	}
-	return d.render(name, nil)
-}
-
-// LanePrompt fills one of the run's forms for lanes: "REPAIR", "JUDGE", "REFUTE", "ROUND".
-func (d *Dir) LanePrompt(form string, values map[string]string) (string, error) {
+// LaneForm fills one of the run's forms for the prompts of lanes, which people may rewrite: "GUARD", "GUARD_NO_COMMIT",
+// "REPAIR", "JUDGE", "REFUTE", "ROUND".
+func (d *Dir) LaneForm(form string, values map[string]string) (string, error) {
 	return d.render("lanes/"+form+".md", values)
 }
 
