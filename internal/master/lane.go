@@ -11,6 +11,7 @@ import (
 	"fleet/internal/agent"
 	"fleet/roster"
 	"fleet/roster/lane"
+	"fleet/roster/lane/schema"
 )
 
 // LaneOptions say how lanes are run.
@@ -178,7 +179,7 @@ func (f *fan) prepare(l *laneRun) (err error) {
 		if l.schema, err = os.ReadFile(l.Schema); err != nil {
 			return roster.Dataf("its schema: %v", err)
 		}
-		if _, err := lane.ParseSchema(l.schema); err != nil {
+		if _, err := schema.Parse(l.schema); err != nil {
 			return err
 		}
 		if !l.brain.Schemas {

@@ -9,12 +9,13 @@ import (
 	"fleet/internal/agent"
 	"fleet/roster"
 	"fleet/roster/lane"
+	"fleet/roster/lane/schema"
 )
 
-// CollectLane returns the last reply of a lane if it passes its gate. schema is a file in place of the packet's own;
+// CollectLane returns the last reply of a lane if it passes its gate. other is the file of a schema in place of its own;
 // empty is that. With repair a reply that doesn't fit is asked for once more. The error is
 // lane.ErrMissing or a *lane.RejectedError.
-func (f *Fleet) CollectLane(ctx context.Context, id, schema string, repair bool) (string, error) {
+func (f *Fleet) CollectLane(ctx context.Context, id, other string, repair bool) (string, error) {
 	journal, err := f.Dir.Journal()
 	if err != nil {
 		return "", err
@@ -24,11 +25,11 @@ func (f *Fleet) CollectLane(ctx context.Context, id, schema string, repair bool)
 		return "", roster.Usagef("no lane is called %q", id).Hinted("fleet lane status lists them")
 	}
 	asked, _ := journal.Asked(last.Task)
-	var gate *lane.Schema
-	if schema == "" {
+	var gate lane.Schema
+	if other == "" {
 		gate, err = f.schemaOf(asked)
 	} else {
-		gate, err = readSchema(schema)
+		gate, err = readSchema(other)
 	}
 	if err != nil {
 		return "", err
@@ -37,7 +38,7 @@ func (f *Fleet) CollectLane(ctx context.Context, id, schema string, repair bool)
 	if !repair || !isInvalid(err) {
 		return text, err
 	}
-	if schema != "" || asked.Packet == nil {
+	if other != "" || asked.Packet == nil {
 		return "", roster.Usagef("%s can be repaired for the schema that it was asked with alone", id)
 	}
 	again := &fan{Fleet: f, LaneOptions: LaneOptions{PerProvider: 1, Said: func(LaneReport) {}}}
@@ -55,16 +56,16 @@ func (f *Fleet) CollectLane(ctx context.Context, id, schema string, repair bool)
 }
 
 // readSchema reads the schema in a file.
-func readSchema(path string) (*lane.Schema, error) {
+func readSchema(path string) (lane.Schema, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, roster.Dataf("the schema: %v", err)
 	}
-	return lane.ParseSchema(text)
+	return schema.Parse(text)
 }
 
 // gate lets the artifact of a result pass, or says why not.
-func (f *Fleet) gate(r lane.Record, schema *lane.Schema) (string, error) {
+func (f *Fleet) gate(r lane.Record, wanted lane.Schema) (string, error) {
 	if r.Artifact == "" {
 		if r.Type == lane.Result {
 			return "", &lane.RejectedError{Why: r.Reason}
@@ -78,7 +79,7 @@ func (f *Fleet) gate(r lane.Record, schema *lane.Schema) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return lane.Gate(text, schema)
+	return lane.Gate(text, wanted)
 }
 
 // isInvalid reports whether a gate's no is about the schema alone.
@@ -90,11 +91,11 @@ func isInvalid(err error) bool {
 // askAgain has the agent of a lane correct a reply that does not fit its schema, in the same tree: one more asking of
 // the lane, whose result is that of the packet.
 func (f *fan) askAgain(l *laneRun, asked lane.Record) error {
-	schema, err := f.schemaOf(asked)
+	wanted, err := f.schemaOf(asked)
 	if err != nil {
 		return err
 	}
-	_, err = f.gate(l.record, schema)
+	_, err = f.gate(l.record, wanted)
 	rejected, invalid := errors.AsType[*lane.RejectedError](err)
 	if !invalid || rejected.Reply == "" {
 		return err

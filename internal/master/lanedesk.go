@@ -11,6 +11,7 @@ import (
 	"fleet/internal/runner"
 	"fleet/roster"
 	"fleet/roster/lane"
+	"fleet/roster/lane/schema"
 )
 
 // errand is the packet that a lane's worker has in hand.
@@ -96,11 +97,11 @@ func (e *errand) judge(ctx context.Context, d *desk, o roster.Outcome) (roster.O
 	if err != nil || !o.OK {
 		return o, err
 	}
-	schema, err := d.f.schemaOf(e.Record)
+	wanted, err := d.f.schemaOf(e.Record)
 	if err != nil {
 		return o, err
 	}
-	if _, rejected := lane.Gate(artifact, schema); rejected != nil {
+	if _, rejected := lane.Gate(artifact, wanted); rejected != nil {
 		o.OK, o.Kind, o.Reason = false, roster.ErrAgent, rejected.Error()
 	}
 	return o, nil
@@ -139,7 +140,7 @@ func why(o roster.Outcome) string {
 }
 
 // schemaOf is the schema of a packet as it was when that was asked; nil if it has none.
-func (f *Fleet) schemaOf(r lane.Record) (*lane.Schema, error) {
+func (f *Fleet) schemaOf(r lane.Record) (lane.Schema, error) {
 	if r.Packet == nil || r.Packet.Schema == "" {
 		return nil, nil
 	}
@@ -147,5 +148,5 @@ func (f *Fleet) schemaOf(r lane.Record) (*lane.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return lane.ParseSchema(text)
+	return schema.Parse(text)
 }

@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"fleet/roster"
 )
@@ -48,7 +45,7 @@ func (e *RejectedError) Error() string { return e.Why }
 // Gate returns the reply of an artifact if it counts: the agent called it no error, there is one,
 // and it fits the schema if there is one. With a schema it is the JSON alone. The error is
 // ErrMissing or a *RejectedError.
-func Gate(artifact []byte, schema *Schema) (string, error) {
+func Gate(artifact []byte, schema Schema) (string, error) {
 	if len(bytes.TrimSpace(artifact)) == 0 {
 		return "", ErrMissing
 	}
@@ -66,74 +63,14 @@ func Gate(artifact []byte, schema *Schema) (string, error) {
 	if schema == nil {
 		return e.Result, nil
 	}
-	text, err := schema.check(e.Result)
+	text, err := schema(e.Result)
 	if err != nil {
 		return "", &RejectedError{Why: "the reply does not fit its schema: " + roster.Flat(err.Error()), Reply: e.Result}
 	}
 	return text, nil
 }
 
-// Schema is what a reply has to fit.
-type Schema struct{ compiled *jsonschema.Schema }
-
-// ParseSchema reads a JSON Schema. It must be whole: what it refers to elsewhere is fetched from nowhere.
-func ParseSchema(text []byte) (*Schema, error) {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		return nil, roster.Dataf("the schema is no JSON: %v", err)
-	}
-	c := jsonschema.NewCompiler()
-	c.UseLoader(nowhere{})
-	if err := c.AddResource(schemaURL, doc); err != nil {
-		return nil, roster.Dataf("the schema: %v", err)
-	}
-	compiled, err := c.Compile(schemaURL)
-	if err != nil {
-		return nil, roster.Dataf("the schema is not valid: %s", roster.Flat(err.Error()))
-	}
-	return &Schema{compiled}, nil
-}
-
-const schemaURL = "schema.json"
-
-type nowhere struct{}
-
-func (nowhere) Load(url string) (any, error) { return nil, fmt.Errorf("%s is not part of it", url) }
-
-// check finds the JSON in a reply, which may stand in a fence, and returns it if it fits.
-func (s *Schema) check(reply string) (string, error) {
-	text := strings.TrimSpace(reply)
-	value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
-	if err != nil {
-		fenced, ok := unfence(text)
-		if !ok {
-			return "", err
-		}
-		if value, err = jsonschema.UnmarshalJSON(strings.NewReader(fenced)); err != nil {
-			return "", err
-		}
-		text = fenced
-	}
-	return text, faults(s.compiled.Validate(value))
-}
-
-// faults is a validation's error without where the schema came from: a line for each place.
-func faults(err error) error {
-	if err == nil {
-		return nil
-	}
-	_, places, _ := strings.Cut(err.Error(), "\n")
-	return errors.New(strings.TrimPrefix(places, "- "))
-}
-
-const fence = "```"
-
-// unfence is what stands in the only fenced block of a text.
-func unfence(text string) (string, bool) {
-	parts := strings.Split(text, fence)
-	if len(parts) != 3 {
-		return "", false
-	}
-	_, body, ok := strings.Cut(parts[1], "\n") // after the name of the language
-	return strings.TrimSpace(body), ok
-}
+// Schema checks that a reply fits a schema, and returns it as the JSON alone. Package
+// schema makes one: it is apart, since what it needs is slow to initialise and this
+// package belongs to what answers hooks.
+type Schema func(reply string) (string, error)

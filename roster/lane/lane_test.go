@@ -12,6 +12,7 @@ import (
 
 	"fleet/roster"
 	"fleet/roster/lane"
+	"fleet/roster/lane/schema"
 )
 
 var packet = lane.Packet{ID: "a", Brain: "codex", Phase: "build", Worktree: true, Effort: "high", MaxTurns: 100}
@@ -154,7 +155,7 @@ const schemaText = `{"type":"object","required":["ok"],"properties":{"ok":{"type
 
 // FF-60 to FF-64: what passes the gate, and what it says of the rest.
 func TestGate(t *testing.T) {
-	schema, err := lane.ParseSchema([]byte(schemaText))
+	wanted, err := schema.Parse([]byte(schemaText))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +168,7 @@ func TestGate(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		artifact string
-		schema   *lane.Schema
+		schema   lane.Schema
 		want     string
 		wrong    string // in the error
 	}{
@@ -178,15 +179,15 @@ func TestGate(t *testing.T) {
 		"silent about errors":           {artifact: `{"result":"all done","subtype":"success"}`, wrong: "does not say whether"},
 		"an error":                      {artifact: `{"is_error":true,"subtype":"success","result":"","reason":"503"}`, wrong: "ended in an error: 503"},
 		"empty":                         {artifact: result(" \n"), wrong: "empty"},
-		"fitting":                       {artifact: result(` {"ok":true} `), schema: schema, want: `{"ok":true}`},
-		"fenced":                        {artifact: result("```json\n{\"ok\":true}\n```"), schema: schema, want: `{"ok":true}`},
-		"fenced with prose around":      {artifact: result("Here it is:\n```json\n{\"ok\":true}\n```\nAnything else?"), schema: schema, want: `{"ok":true}`},
-		"two fences":                    {artifact: result("```\n{\"ok\":true}\n```\nor\n```\n{\"ok\":false}\n```"), schema: schema, wrong: "does not fit its schema"},
-		"prose":                         {artifact: result("it is ok"), schema: schema, wrong: "does not fit its schema: invalid character"},
-		"not what is asked for":         {artifact: result(`{"ok":"yes"}`), schema: schema, wrong: "at '/ok': got string, want boolean"},
-		"without what is required":      {artifact: result(`{}`), schema: schema, wrong: "missing property 'ok'"},
-		"something behind the JSON":     {artifact: result(`{"ok":true} {"ok":true}`), schema: schema, wrong: "does not fit its schema"},
-		"an error, although it fits":    {artifact: `{"is_error":true,"result":"{\"ok\":true}"}`, schema: schema, wrong: "ended in an error"},
+		"fitting":                       {artifact: result(` {"ok":true} `), schema: wanted, want: `{"ok":true}`},
+		"fenced":                        {artifact: result("```json\n{\"ok\":true}\n```"), schema: wanted, want: `{"ok":true}`},
+		"fenced with prose around":      {artifact: result("Here it is:\n```json\n{\"ok\":true}\n```\nAnything else?"), schema: wanted, want: `{"ok":true}`},
+		"two fences":                    {artifact: result("```\n{\"ok\":true}\n```\nor\n```\n{\"ok\":false}\n```"), schema: wanted, wrong: "does not fit its schema"},
+		"prose":                         {artifact: result("it is ok"), schema: wanted, wrong: "does not fit its schema: invalid character"},
+		"not what is asked for":         {artifact: result(`{"ok":"yes"}`), schema: wanted, wrong: "at '/ok': got string, want boolean"},
+		"without what is required":      {artifact: result(`{}`), schema: wanted, wrong: "missing property 'ok'"},
+		"something behind the JSON":     {artifact: result(`{"ok":true} {"ok":true}`), schema: wanted, wrong: "does not fit its schema"},
+		"an error, although it fits":    {artifact: `{"is_error":true,"result":"{\"ok\":true}"}`, schema: wanted, wrong: "ended in an error"},
 		"an envelope that is no object": {artifact: `[]`, wrong: "can't be read"},
 	} {
 		got, err := lane.Gate([]byte(c.artifact), c.schema)
@@ -202,7 +203,7 @@ func TestGate(t *testing.T) {
 // A schema that is itself wrong, or that would have to be fetched from somewhere, is refused before anybody is asked.
 func TestParseSchema(t *testing.T) {
 	for _, text := range []string{"", "{", `{"type":"objekt"}`, `{"$ref":"https://example.com/s.json"}`, `{"$ref":"file:///etc/passwd"}`, `{"$ref":"#/nowhere"}`} {
-		if _, err := lane.ParseSchema([]byte(text)); roster.KindOf(err) != roster.Data {
+		if _, err := schema.Parse([]byte(text)); roster.KindOf(err) != roster.Data {
 			t.Errorf("schema %q: %v, want a refusal", text, err)
 		}
 	}
