@@ -96,15 +96,18 @@ func (p *Player) do(ctx context.Context, tool string, input map[string]any) erro
 	return fmt.Errorf("no such tool: %s", tool)
 }
 
-const awaitEvery = 20 * time.Millisecond
+// Between two looks at a path that is awaited lies a tenth of the time that was waited, within these.
+const (
+	awaitLeast = 20 * time.Millisecond
+	awaitMost  = 500 * time.Millisecond
+)
 
 // await waits until a path exists.
 func (p *Player) await(ctx context.Context, path string) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(p.dir, path)
 	}
-	tick := time.NewTicker(awaitEvery)
-	defer tick.Stop()
+	began := time.Now()
 	for {
 		if _, err := os.Stat(path); err == nil {
 			return
@@ -112,7 +115,7 @@ func (p *Player) await(ctx context.Context, path string) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-time.After(min(max(time.Since(began)/10, awaitLeast), awaitMost)):
 		}
 	}
 }
