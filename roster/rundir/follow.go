@@ -18,6 +18,9 @@ import (
 // pollEvery is the safety net under the file notifications, which the system may drop or refuse.
 var pollEvery = 2 * time.Second
 
+// burst is for how long notifications are gathered: one transition makes a dozen.
+const burst = 5 * time.Millisecond
+
 // Follow calls fn with every event after an id, those that are there and then
 // those to come, until fn returns an error, the context ends or the run dir is
 // removed. The end of the context is no error. When the run is reset, its events
@@ -74,8 +77,9 @@ func (d *Dir) Changes(subdirs ...string) (wake <-chan struct{}, stop func()) {
 // have changed, at the latest every two seconds. Watching one directory is all
 // that is asked of the system, and those of its subdirectories that are named;
 // where even that is refused, the two seconds remain, and degraded says why.
+// While nobody takes the value, notifications pile up in the system and cost nothing.
 func (d *Dir) Watch(subdirs ...string) (wake <-chan struct{}, stop func(), degraded error) {
-	out := make(chan struct{}, 1)
+	out := make(chan struct{})
 	done := make(chan struct{})
 	w, err := fsnotify.NewWatcher()
 	if err == nil {
@@ -90,29 +94,48 @@ func (d *Dir) Watch(subdirs ...string) (wake <-chan struct{}, stop func(), degra
 		w = &fsnotify.Watcher{} // nil channels: only the ticker speaks
 		degraded = fmt.Errorf("degraded: files are looked at every %v, since they can't be watched: %w", pollEvery, err)
 	}
-	tick := time.NewTicker(pollEvery)
-	go func() {
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-			case <-w.Events:
-			case <-w.Errors: // an overflow: something changed
-			}
-			select {
-			case out <- struct{}{}:
-			default:
-			}
-		}
-	}()
+	go tell(w, out, done)
 	return out, func() {
 		close(done)
 		if err == nil {
 			_ = w.Close()
 		}
 	}, degraded
+}
+
+// tell sends a value for each burst of notifications, and every two seconds.
+func tell(w *fsnotify.Watcher, out chan<- struct{}, done <-chan struct{}) {
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+		case <-w.Errors: // an overflow: something changed
+		case <-w.Events:
+			gather(w)
+		}
+		select {
+		case <-done:
+			return
+		case out <- struct{}{}:
+		}
+	}
+}
+
+func gather(w *fsnotify.Watcher) {
+	over := time.After(burst)
+	for {
+		select {
+		case _, open := <-w.Events:
+			if !open {
+				return
+			}
+		case <-over:
+			return
+		}
+	}
 }
 
 // Version changes whenever who or what is written: it costs two looks at the file system.
