@@ -35,7 +35,7 @@ const deliverAgain = 5 * time.Second
 // is fenced, which is the error. Those that it got by its command line, or goes on
 // with at the end of a turn, are begun without it.
 func (f *Fleet) deliver(ctx context.Context, w *roster.Workstream, done given) error {
-	err := f.lookout(ctx, func(due bool) (again time.Time, err error) {
+	err := f.lookout(ctx, shortRest, func(due bool) (again time.Time, err error) {
 		a, err := f.assigned(ctx, w.ID, w.Epoch, due)
 		if roster.IsStale(err) {
 			return again, err

@@ -70,7 +70,7 @@ func (d *desk) again(ctx context.Context) error {
 
 // Next waits for an assignment and begins it.
 func (d *desk) Next(ctx context.Context) (t runner.Task, err error) {
-	err = d.f.lookout(ctx, func(due bool) (time.Time, error) {
+	err = d.f.lookout(ctx, shortRest, func(due bool) (time.Time, error) {
 		a, err := d.f.assigned(ctx, d.w.ID, d.w.Epoch, due)
 		switch {
 		case roster.IsStale(err):
@@ -157,7 +157,7 @@ func (d *desk) Hold(ctx context.Context, _ runner.Task) (context.Context, contex
 	held, cancel := context.WithCancel(ctx)
 	go func() {
 		defer cancel()
-		_ = d.f.lookout(held, func(bool) (time.Time, error) {
+		_ = d.f.lookout(held, longRest, func(bool) (time.Time, error) {
 			err := d.f.Dir.View(held, func(s *roster.State) error { return s.Fence(d.w.ID, d.w.Epoch) })
 			if roster.IsStale(err) {
 				return time.Time{}, err

@@ -288,7 +288,7 @@ func (f *fan) run(ctx context.Context) error {
 	if len(f.waits) == 0 {
 		return nil
 	}
-	err := f.lookout(ctx, func(bool) (again time.Time, err error) {
+	err := f.lookout(ctx, shortRest, func(bool) (again time.Time, err error) {
 		if err := f.collect(ctx); err != nil {
 			return again, err
 		}

@@ -11,10 +11,16 @@ import (
 // errSeen ends a lookout.
 var errSeen = errors.New("seen")
 
-// lookout calls look now, at each change of who or what, and at the time that look
-// asks for, which due says then. It ends with an error of look's, or with the
-// context. Zero asks for no time.
-func (f *Fleet) lookout(ctx context.Context, look func(due bool) (again time.Time, err error)) error {
+// Rests between two looks, so that many workers who watch a busy run don't keep the machine from its work.
+const (
+	shortRest = 100 * time.Millisecond // of who waits for work
+	longRest  = time.Second            // of who has some
+)
+
+// lookout calls look now, after each change of who or what, and at the time that look
+// asks for, which due says then. Between two looks it rests. It ends with an error of
+// look's, or with the context. Zero asks for no time.
+func (f *Fleet) lookout(ctx context.Context, rest time.Duration, look func(due bool) (again time.Time, err error)) error {
 	wake, stop := f.Dir.Changes()
 	defer stop()
 	var seen string
@@ -25,6 +31,9 @@ func (f *Fleet) lookout(ctx context.Context, look func(due bool) (again time.Tim
 			seen = now
 			var err error
 			if again, err = look(due); err != nil {
+				return err
+			}
+			if err := sleep(ctx, rest); err != nil {
 				return err
 			}
 		}
