@@ -54,6 +54,15 @@ func (g *Git) Worktrees(ctx context.Context) ([]Worktree, error) {
 	return all, nil
 }
 
+// HasWorktree reports whether a path is a checkout of the repository.
+func (g *Git) HasWorktree(ctx context.Context, path string) (bool, error) {
+	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
+		return false, nil // git is not asked: it knows of those whose folder is gone, too
+	}
+	trees, err := g.Worktrees(ctx)
+	return slices.ContainsFunc(trees, func(t Worktree) bool { return t.Path == path }), err
+}
+
 // rebased is the branch that is being rebased in a checkout; empty if none is.
 func rebased(root string) string {
 	dir := gitDir(root)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -25,25 +24,26 @@ func (f *Fleet) planTree(ctx context.Context, p *Plan) error {
 	if !f.apart(&p.WS) {
 		return nil
 	}
-	g := git.In(f.Run, f.Dir.Root)
-	trees, err := g.Worktrees(ctx)
-	if err != nil {
-		if _, no := g.Places(ctx); errors.Is(no, git.ErrNoRepo) {
-			return roster.Usagef("a worktree: %s is in no git repository", f.Dir.Root)
-		}
-		return err
-	}
 	p.Tree = p.WS.Tree
 	if p.WS.Lane == "" {
 		p.Tree = filepath.Join(f.Dir.Config.WorktreeRoot, f.Dir.Slug()+"-"+strings.ToLower(p.WS.ID))
 	}
 	p.Dir = filepath.Join(f.Dir.Root, p.Tree)
-	if p.WS.Tree == p.Tree && slices.ContainsFunc(trees, func(t git.Worktree) bool { return t.Path == p.Dir }) {
-		return nil // an earlier worker of this workstream left it
+	g := git.In(f.Run, f.Dir.Root)
+	if p.WS.Tree == p.Tree {
+		if left, err := g.HasWorktree(ctx, p.Dir); left || err != nil {
+			return err // an earlier worker of this workstream left it
+		}
 	}
 	p.Branch = p.WS.Branch()
-	err = g.FreeBranch(ctx, p.Branch)
-	if err != nil && p.WS.Tree == p.Tree && p.WS.Epoch > 0 {
+	err := g.FreeBranch(ctx, p.Branch)
+	if err == nil {
+		return nil
+	}
+	if _, no := g.Places(ctx); errors.Is(no, git.ErrNoRepo) {
+		return roster.Usagef("a worktree: %s is in no git repository", f.Dir.Root)
+	}
+	if roster.KindOf(err) == roster.Refused && p.WS.Tree == p.Tree && p.WS.Epoch > 0 {
 		return roster.Refusef("%s has lost its worktree %s", p.WS.ID, p.Dir).Hinted("git worktree add --force %s %s", p.Tree, p.Branch)
 	}
 	return err
