@@ -32,6 +32,7 @@ type PaneSpec struct {
 	Env     []string // KEY=VALUE; anybody who may list processes can read it
 	Args    []string // program and at least one argument; about 16 kB in all with Env
 	Tags    Tags
+	OnDeath []string // as the method; empty is nothing
 }
 
 // Open runs a program in a new pane, which keeps its screen when the program
@@ -195,7 +196,11 @@ func (s *Server) arm(ctx context.Context, id PaneID, spec PaneSpec) error {
 		respawn = append(respawn, "-e", kv)
 	}
 	cmds := append([][]string{{"set-option", "-p", "-t", string(id), "remain-on-exit", "on"}}, tag(id, spec.Tags)...)
-	_, err := s.on(ctx, id, nil, append(cmds, append(append(respawn, "--"), spec.Args...))...)
+	cmds = append(cmds, append(append(respawn, "--"), spec.Args...))
+	if len(spec.OnDeath) > 0 {
+		cmds = append(cmds, onDeath(id, spec.OnDeath)...)
+	}
+	_, err := s.on(ctx, id, nil, cmds...)
 	return err
 }
 

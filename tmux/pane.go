@@ -21,19 +21,23 @@ const collected = "#{!=:#{pane_dead_status}#{pane_dead_signal},}"
 // call replaces the first. tmux can miss a death until its next child ends or
 // Panes is called, so that somebody should look now and then all the same.
 func (s *Server) OnDeath(ctx context.Context, id PaneID, argv []string) error {
+	_, err := s.on(ctx, id, nil, onDeath(id, argv)...)
+	return err
+}
+
+func onDeath(id PaneID, argv []string) [][]string {
 	// A run-shell that prints or fails would show that in a pane, in a mode that
 	// eats keys. The line goes through an option, whose value tmux neither
 	// parses nor expands: only the shell's quoting is left to get right.
 	line := proc.Quote(argv...) + " </dev/null >/dev/null 2>&1 || :"
 	react := fmt.Sprintf(`run-shell -b -t %s "#{%s}"`, id, optOnDeath)
-	_, err := s.on(ctx, id, nil,
-		[]string{"set-option", "-p", "-t", string(id), optOnDeath, line},
-		[]string{"set-hook", "-p", "-t", string(id), "pane-died", react},
+	return [][]string{
+		{"set-option", "-p", "-t", string(id), optOnDeath, line},
+		{"set-hook", "-p", "-t", string(id), "pane-died", react},
 		// A death that is not collected yet will be, and answered, when the next
 		// child ends.
-		[]string{"if-shell", "-F", "-t", string(id), collected, react, "run-shell -b true"},
-	)
-	return err
+		{"if-shell", "-F", "-t", string(id), collected, react, "run-shell -b true"},
+	}
 }
 
 // Capture returns the pane's screen as text, below up to history lines that

@@ -13,14 +13,13 @@ import (
 func TestOnDeathFiresAfterSIGKILL(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	id := mustOpen(t, s, spec(t))
 	file := filepath.Join(t.TempDir(), "it's #{pid} $HOME")
+	sp := spec(t)
+	sp.OnDeath = []string{"touch", file + "2"}
+	id := mustOpen(t, s, sp)
 	// printf gets what no shell, no format and no command parser may change.
 	args := []string{"it's", `"$HOME"`, "#{pane_id}", "#(date)", "new\nline", "semi;", `back\slash`, "ü", ""}
 	argv := append([]string{"sh", "-c", `echo noise; printf '<%s>' "$@" >>"$0"; exit 3`, file}, args...)
-	if err := s.OnDeath(t.Context(), id, []string{"touch", file + "2"}); err != nil {
-		t.Fatal(err)
-	}
 	if err := s.OnDeath(t.Context(), id, argv); err != nil {
 		t.Fatal(err)
 	}
@@ -52,6 +51,10 @@ func TestOnDeathOfTheDead(t *testing.T) {
 	if err := s.OnDeath(t.Context(), id, []string{"sh", "-c", `printf '%s.' "$0" >>"$1"`, "once", file}); err != nil {
 		t.Fatal(err)
 	}
+	holds(t, file, "once.")
+	file = filepath.Join(t.TempDir(), "ran")
+	sp.OnDeath = []string{"sh", "-c", `printf '%s.' "$0" >>"$1"`, "once", file}
+	mustOpen(t, s, sp)
 	holds(t, file, "once.")
 	if err := s.OnDeath(t.Context(), "%99", []string{"true"}); !errors.Is(err, ErrNoPane) {
 		t.Errorf("a pane that is gone: %v", err)

@@ -117,12 +117,6 @@ func sessionTarget(name string) string { return "=" + name }
 // an option of a session: they do not understand "=name".
 func insideTarget(name string) string { return "=" + name + ":" }
 
-// Version returns what the installed tmux calls itself, such as "3.3a".
-func (s *Server) Version(ctx context.Context) (string, error) {
-	out, err := s.exec(ctx, proc.Cmd{Args: []string{"tmux", "-V"}})
-	return strings.TrimPrefix(strings.TrimSpace(out), "tmux "), err
-}
-
 // KillServer ends our own server with every pane in it, and returns when it is
 // gone. No server is no error. It refuses on a server made by Current.
 func (s *Server) KillServer(ctx context.Context) error {

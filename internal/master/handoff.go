@@ -42,13 +42,13 @@ func (f *Fleet) HandOff(ctx context.Context, ws string, k int) (Launched, error)
 			return l, err
 		}
 		l, err = f.launch(ctx, p) // which is the call
-		switch {
-		case err != nil:
-			return l, err
-		case pane == "":
-			return l, f.awaitWrapper(ctx, l)
+		if err == nil && pane != "" {
+			l, err = f.seat(ctx, l, pane)
 		}
-		return f.seat(ctx, l, pane)
+		if err == nil {
+			err = f.awaitWrapper(ctx, l)
+		}
+		return l, err
 	})
 }
 
@@ -95,7 +95,10 @@ func (f *Fleet) seat(ctx context.Context, l Launched, pane tmux.PaneID) (Launche
 		return l, err
 	}
 	err = server.Tag(ctx, pane, tmux.Tags{Run: f.Dir.Path, WS: l.WS.ID, Epoch: l.Epoch})
-	return f.settle(ctx, server, l, pane, err)
+	if err == nil {
+		err = server.OnDeath(ctx, pane, f.reapArgs(l))
+	}
+	return f.settle(ctx, l, pane, err)
 }
 
 // spare finds the spare of number k that stands by, or the first one if k is 0.

@@ -59,6 +59,7 @@ type laneRun struct {
 	schema  []byte
 	repairs bool // the reply that it had before
 	ws      string
+	opened  Launched // whose wrapper has yet to be awaited, if it has an epoch
 	record  lane.Record
 	told    string // what was said last of why it waits
 	report  *LaneReport
@@ -337,7 +338,23 @@ func (f *fan) start(ctx context.Context) error {
 			f.waits = append(f.waits, l)
 		}
 	}
+	f.awaitOpened(context.WithoutCancel(ctx))
 	return nil
+}
+
+// awaitOpened waits until the wrappers of the lanes that were begun run.
+func (f *fan) awaitOpened(ctx context.Context) {
+	f.runs = slices.DeleteFunc(f.runs, func(l *laneRun) bool {
+		if l.opened.Epoch == 0 {
+			return false
+		}
+		err := f.awaitWrapper(ctx, l.opened)
+		l.opened = Launched{}
+		if err != nil {
+			f.report(l, Failed, f.abandon(ctx, l, err))
+		}
+		return err != nil
+	})
 }
 
 // busy counts the lanes of this run that use each service now.
@@ -385,13 +402,18 @@ func (f *fan) begin(ctx context.Context, l *laneRun, busy map[string]int) (begun
 			return false, err
 		}
 	}
-	if _, err = f.Spawn(ctx, l.ws, SpawnOptions{Brain: l.Brain, Headless: true, Base: l.Base}); err == nil {
-		busy[l.brain.Provider()]++
-		return true, nil
+	l.opened, err = f.open(ctx, l.ws, SpawnOptions{Brain: l.Brain, Headless: true, Base: l.Base}, func(context.Context, Launched) error { return nil })
+	if err != nil {
+		return false, f.abandon(ctx, l, err)
 	}
-	// Nobody else will do it.
+	busy[l.brain.Provider()]++
+	return true, nil
+}
+
+// abandon takes a packet back whose worker could not be started: nobody else will do it.
+func (f *fan) abandon(ctx context.Context, l *laneRun, why error) error {
 	undo := f.Dir.Update(ctx, func(s *roster.State) error { return s.CancelTask(l.record.Task) })
-	return false, errors.Join(err, undo, f.Dir.WriteJournal(ctx, l.record.End("", err.Error(), now())))
+	return errors.Join(why, undo, f.Dir.WriteJournal(ctx, l.record.End("", why.Error(), now())))
 }
 
 // unfinished reports whether a packet that was asked still waits for a worker: the last one was stopped, or killed.

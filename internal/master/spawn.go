@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -210,25 +211,33 @@ func (f *Fleet) PaneArgs(l Launched) []string {
 	return f.command(args...)
 }
 
-// Spawn starts a worker in a pane of its own and returns once its wrapper runs.
-// Whether the agent comes up is AwaitUp's question.
+// Spawn starts a worker in a pane of its own and returns once its wrapper runs, so that
+// the next spawn sees it. Whether the agent comes up is AwaitUp's question.
 func (f *Fleet) Spawn(ctx context.Context, ws string, o SpawnOptions) (Launched, error) {
+	return f.open(ctx, ws, o, f.awaitWrapper)
+}
+
+// open starts a worker in a pane of its own. What is done then, is done while nobody else starts one.
+func (f *Fleet) open(ctx context.Context, ws string, o SpawnOptions, then func(context.Context, Launched) error) (Launched, error) {
 	server, err := f.Tmux()
 	if err != nil {
 		return Launched{}, err
 	}
 	return f.start(ctx, ws, o, func(ctx context.Context, p Plan) (Launched, error) {
-		if _, err := server.Version(ctx); err != nil {
+		if _, err := exec.LookPath("tmux"); err != nil {
 			return Launched{}, &agent.MissingError{Program: "tmux", For: "fleet spawn (or use --no-tmux, --here)"}
 		}
 		if err := f.clearPanes(ctx, ws); err != nil {
 			return Launched{}, err
 		}
 		l, err := f.launch(ctx, p)
-		if err != nil {
-			return l, err
+		if err == nil {
+			l, err = f.openPane(ctx, server, l)
 		}
-		return f.openPane(ctx, server, l)
+		if err == nil {
+			err = then(ctx, l)
+		}
+		return l, err
 	})
 }
 
@@ -254,29 +263,31 @@ func (f *Fleet) Up(ctx context.Context, ids []string, o SpawnOptions, started fu
 
 func (f *Fleet) openPane(ctx context.Context, server *tmux.Server, l Launched) (Launched, error) {
 	id, err := server.Open(ctx, tmux.PaneSpec{
-		Session: f.Session(), Window: "workers", Dir: l.Dir, Args: f.PaneArgs(l),
+		Session: f.Session(), Window: "workers", Dir: l.Dir, Args: f.PaneArgs(l), OnDeath: f.reapArgs(l),
 		Tags: tmux.Tags{Run: f.Dir.Path, WS: l.WS.ID, Epoch: l.Epoch},
 	})
-	return f.settle(ctx, server, l, id, err)
+	return f.settle(ctx, l, id, err)
+}
+
+// reapArgs is the command that runs when a worker's pane ends.
+func (f *Fleet) reapArgs(l Launched) []string {
+	return f.command("reap", l.WS.ID, "--epoch", strconv.Itoa(l.Epoch))
 }
 
 // settle gives a new incarnation the pane that was made ready for it, or ends it
 // where that failed.
-func (f *Fleet) settle(ctx context.Context, server *tmux.Server, l Launched, id tmux.PaneID, err error) (Launched, error) {
+func (f *Fleet) settle(ctx context.Context, l Launched, id tmux.PaneID, err error) (Launched, error) {
+	l.Pane = string(id)
 	if err == nil {
-		l.Pane = string(id)
-		err = server.OnDeath(ctx, id, f.command("reap", l.WS.ID, "--epoch", strconv.Itoa(l.Epoch)))
+		return l, nil
 	}
-	if err != nil {
-		undo := f.Dir.Update(context.WithoutCancel(ctx), func(s *roster.State) error {
-			return s.MarkDead(l.WS.ID, l.Epoch, "its pane could not be opened")
-		})
-		return l, errors.Join(err, undo)
-	}
-	return l, f.awaitWrapper(ctx, l)
+	undo := f.Dir.Update(context.WithoutCancel(ctx), func(s *roster.State) error {
+		return s.MarkDead(l.WS.ID, l.Epoch, "its pane could not be opened")
+	})
+	return l, errors.Join(err, undo)
 }
 
-// awaitWrapper waits for the wrapper's sign of life, so that the next spawn sees it.
+// awaitWrapper waits for the wrapper's sign of life.
 func (f *Fleet) awaitWrapper(ctx context.Context, l Launched) error {
 	ctx, cancel := context.WithTimeout(ctx, wrapperTimeout)
 	defer cancel()
