@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -41,7 +42,12 @@ needs it as well, http://…/?token=<token> in a browser, and --token must choos
 	return c
 }
 
+// garbage is how much of it a server lets come together, in percent of what it uses: the state of a
+// large run is megabytes, made at each change and thrown away, and little else is kept.
+const garbage = 400
+
 func (a *app) runServe(ctx context.Context, f *master.Fleet, o serveOptions) error {
+	debug.SetGCPercent(garbage)
 	l, local, err := web.Listen(ctx, o.addr, o.token != "")
 	if err != nil {
 		return err
