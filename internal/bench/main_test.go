@@ -3,7 +3,7 @@
 // of whole processes, start to exit, are compared.
 //
 // It is a program in a test binary, which "make bench" builds as bin/bench.test and
-// runs with -fleet; -rounds sets how often. Without -fleet, as in "go test ./...",
+// runs with -fleet; -rounds sets how often, -only measures a part. Without -fleet, as in "go test ./...",
 // it measures nothing.
 package bench
 
@@ -22,17 +22,18 @@ import (
 func TestMain(m *testing.M) {
 	fleet := flag.String("fleet", "", "the fleet program to measure, as bin/fleet")
 	rounds := flag.Int("rounds", 300, "how often each variant is started")
+	only := flag.String("only", "", "the part to measure alone: hooks, commits, race, lanes, serve or screen")
 	flag.Parse()
 	if *fleet == "" {
 		os.Exit(m.Run())
 	}
-	if err := run(*fleet, *rounds); err != nil {
+	if err := run(*fleet, *rounds, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(fleet string, rounds int) error {
+func run(fleet string, rounds int, only string) error {
 	dir, err := os.MkdirTemp("", "fleet-bench-")
 	if err != nil {
 		return err
@@ -42,34 +43,40 @@ func run(fleet string, rounds int) error {
 	if err := install(fleet, installed); err != nil {
 		return err
 	}
-	fleet = installed
 	tools, err := buildTools(dir)
 	if err != nil {
 		return err
 	}
-	variants, err := singles(dir, fleet, tools)
-	if err != nil {
-		return err
+	parts := []struct {
+		name    string
+		measure func() error
+	}{
+		{"hooks", func() error { return compared(rounds)(singles(dir, installed, tools)) }},
+		{"commits", func() error { return compared(min(rounds, 100))(commits(dir, installed)) }},
+		{"race", func() error { return race(dir, installed, tools) }},
+		{"lanes", func() error { return lanes(dir, installed) }},
+		{"serve", func() error { return served(dir, installed) }},
+		{"screen", func() error { return screen(dir, installed) }},
 	}
-	if err := compare(variants, rounds); err != nil {
-		return err
+	for _, p := range parts {
+		if only != "" && only != p.name {
+			continue
+		}
+		if err := p.measure(); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
 	}
-	if variants, err = commits(dir, fleet); err != nil {
-		return err
+	return nil
+}
+
+// compared compares variants that could be made.
+func compared(rounds int) func([]*variant, error) error {
+	return func(variants []*variant, err error) error {
+		if err != nil {
+			return err
+		}
+		return compare(variants, rounds)
 	}
-	if err := compare(variants, min(rounds, 100)); err != nil {
-		return err
-	}
-	if err := race(dir, fleet, tools); err != nil {
-		return err
-	}
-	if err := lanes(dir, fleet); err != nil {
-		return err
-	}
-	if err := served(dir, fleet); err != nil {
-		return err
-	}
-	return screen(dir, fleet)
 }
 
 // variant is one thing to start and wait for.
