@@ -20,10 +20,12 @@ func (f *Fleet) Rebaseline(ctx context.Context) (paths int, err error) {
 
 // firstBaseline writes the baseline of a run whose workers have trees of their
 // own, unless there is one.
-func (f *Fleet) firstBaseline(ctx context.Context, p Plan) error {
-	if !f.apart(&p.WS) {
-		return nil
+func (f *Fleet) firstBaseline(ctx context.Context) error {
+	unlock, err := f.Dir.Exclusive(ctx, "baseline") // or one would take in what the worker of another does
+	if err != nil {
+		return err
 	}
+	defer unlock()
 	baseline, err := f.Dir.Baseline()
 	if err != nil || baseline != nil {
 		return err

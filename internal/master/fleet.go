@@ -73,6 +73,19 @@ func (f *Fleet) panes(ctx context.Context, wanted func(tmux.Pane) bool) ([]tmux.
 	return slices.DeleteFunc(all, func(p tmux.Pane) bool { return p.Tags.Run != f.Dir.Path || !wanted(p) }), err
 }
 
+// panesLock keeps those apart who add panes and who remove some: a new one is placed beside an old one.
+const panesLock = "panes"
+
+// newPane opens a pane.
+func (f *Fleet) newPane(ctx context.Context, server *tmux.Server, spec tmux.PaneSpec) (tmux.PaneID, error) {
+	unlock, err := f.Dir.Exclusive(ctx, panesLock)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	return server.Open(ctx, spec)
+}
+
 // removePanes removes panes, and what runs in them.
 func (f *Fleet) removePanes(ctx context.Context, which func(tmux.Pane) bool) error {
 	panes, err := f.panes(ctx, which)
@@ -83,6 +96,11 @@ func (f *Fleet) removePanes(ctx context.Context, which func(tmux.Pane) bool) err
 	if err != nil {
 		return err
 	}
+	unlock, err := f.Dir.Exclusive(ctx, panesLock)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	for _, p := range panes {
 		if err := server.Kill(ctx, p.ID); err != nil {
 			return err

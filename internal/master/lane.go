@@ -12,6 +12,7 @@ import (
 	"fleet/roster"
 	"fleet/roster/lane"
 	"fleet/roster/lane/schema"
+	"fleet/roster/rundir"
 )
 
 // LaneOptions say how lanes are run.
@@ -307,12 +308,18 @@ func (f *fan) run(ctx context.Context) error {
 	return err
 }
 
+// waveTime is for how long lanes are begun before what has come of others is looked at again.
+const waveTime = 5 * time.Second
+
 // start gives those that wait their turn, in their order, while their services take more.
 func (f *fan) start(ctx context.Context) error {
 	if len(f.waits) == 0 {
 		return nil
 	}
-	unlock, err := f.Dir.Exclusive(ctx, "wave") // so that two who start lanes see each other's
+	unlock, err := f.lockStart(ctx, "wave") // so that two who start lanes see each other's
+	if errors.Is(err, rundir.ErrBusy) {
+		return nil // somebody's trees take long to set up
+	}
 	if err != nil {
 		return err
 	}
@@ -321,10 +328,10 @@ func (f *fan) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	waits := f.waits
+	waits, began := f.waits, time.Now()
 	f.waits = nil
 	for _, l := range waits {
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || time.Since(began) > waveTime {
 			f.waits = append(f.waits, l)
 			continue
 		}

@@ -30,7 +30,7 @@ func (f *Fleet) SpawnSpare(ctx context.Context, l Launched, k int) error {
 	if err != nil {
 		return err
 	}
-	unlock, err := f.Dir.Exclusive(ctx, spawnLock)
+	unlock, err := f.lockStart(ctx, l.WS.ID)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (f *Fleet) SpawnSpare(ctx context.Context, l Launched, k int) error {
 	if err := f.clearPanes(ctx, name); err != nil {
 		return err
 	}
-	_, err = server.Open(ctx, tmux.PaneSpec{
+	_, err = f.newPane(ctx, server, tmux.PaneSpec{
 		Session: f.Session(), Window: "spares", Dir: l.Dir, Args: f.SpareArgs(l, k),
 		Tags: tmux.Tags{Run: f.Dir.Path, WS: name, Epoch: spareEpoch},
 	})

@@ -142,9 +142,9 @@ func (f *Fleet) Launch(ctx context.Context, ws string, o SpawnOptions) (Launched
 	return f.start(ctx, ws, o, f.launch)
 }
 
-// start carries out a fresh plan while nobody else starts anything.
+// start carries out a fresh plan while nobody else starts a worker of that workstream.
 func (f *Fleet) start(ctx context.Context, ws string, o SpawnOptions, how func(context.Context, Plan) (Launched, error)) (Launched, error) {
-	unlock, err := f.Dir.Exclusive(ctx, spawnLock)
+	unlock, err := f.lockStart(ctx, ws)
 	if err != nil {
 		return Launched{}, err
 	}
@@ -156,14 +156,31 @@ func (f *Fleet) start(ctx context.Context, ws string, o SpawnOptions, how func(c
 	return how(ctx, p)
 }
 
-// spawnLock keeps two starts apart, of one workstream above all.
+// spawnLock is shared by those who start something. Who has it alone may take away what nobody seems to use.
 const spawnLock = "spawn"
+
+// lockStart keeps two apart who start the same, such as the worker of one workstream. Others go on meanwhile:
+// a tree may take minutes to set up.
+func (f *Fleet) lockStart(ctx context.Context, what string) (unlock func(), err error) {
+	others, err := f.Dir.Shared(ctx, spawnLock)
+	if err != nil {
+		return nil, err
+	}
+	own, err := f.Dir.Exclusive(ctx, spawnLock+"-"+what)
+	if err != nil {
+		others()
+		return nil, err
+	}
+	return func() { own(); others() }, nil
+}
 
 // launch makes what a plan needs, its tree and its hook settings, and begins a new epoch.
 func (f *Fleet) launch(ctx context.Context, p Plan) (Launched, error) {
 	l := Launched{Plan: p}
-	if err := f.firstBaseline(ctx, p); err != nil {
-		return l, err
+	if f.apart(&p.WS) {
+		if err := f.firstBaseline(ctx); err != nil {
+			return l, err
+		}
 	}
 	if p.Branch != "" {
 		if err := f.makeTree(ctx, p); err != nil {
@@ -262,7 +279,7 @@ func (f *Fleet) Up(ctx context.Context, ids []string, o SpawnOptions, started fu
 }
 
 func (f *Fleet) openPane(ctx context.Context, server *tmux.Server, l Launched) (Launched, error) {
-	id, err := server.Open(ctx, tmux.PaneSpec{
+	id, err := f.newPane(ctx, server, tmux.PaneSpec{
 		Session: f.Session(), Window: "workers", Dir: l.Dir, Args: f.PaneArgs(l), OnDeath: f.reapArgs(l),
 		Tags: tmux.Tags{Run: f.Dir.Path, WS: l.WS.ID, Epoch: l.Epoch},
 	})

@@ -61,23 +61,36 @@ func (f *Fleet) apart(w *roster.Workstream) bool {
 func (f *Fleet) makeTree(ctx context.Context, p Plan) error {
 	ctx, cancel := context.WithTimeout(ctx, treeTimeout)
 	defer cancel()
+	from, err := f.addTree(ctx, p)
+	if err != nil {
+		return err
+	}
+	if err := f.furnish(ctx, p.Dir); err != nil {
+		ctx, g := context.WithoutCancel(ctx), git.In(f.Run, f.Dir.Root)
+		return errors.Join(err, g.RemoveScratch(ctx, p.Dir), g.DeleteBranch(ctx, p.Branch, from))
+	}
+	return nil
+}
+
+// addTree has git make the worktree of a plan, and returns the commit that it starts from.
+func (f *Fleet) addTree(ctx context.Context, p Plan) (from string, err error) {
 	g := git.In(f.Run, f.Dir.Root)
 	places, err := g.Places(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if err := places.Exclude("/" + roster.TreeRoot(p.Tree) + "/"); err != nil {
-		return err
+		return "", err
 	}
 	unlock, err := lockRepository(ctx, places)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer unlock()
 	base := f.base(p.Base)
 	if base == head { // which may be on its way to somewhere else
 		if err := git.Idle(places.Root); err != nil {
-			return err
+			return "", err
 		}
 	}
 	from, found, err := g.Commit(ctx, base)
@@ -87,14 +100,7 @@ func (f *Fleet) makeTree(ctx context.Context, p Plan) error {
 	if err == nil {
 		err = g.AddWorktree(ctx, p.Dir, p.Branch, from)
 	}
-	if err != nil {
-		return err
-	}
-	if err := f.furnish(ctx, p.Dir); err != nil {
-		ctx := context.WithoutCancel(ctx)
-		return errors.Join(err, g.RemoveScratch(ctx, p.Dir), g.DeleteBranch(ctx, p.Branch, from))
-	}
-	return nil
+	return from, err
 }
 
 const head = "HEAD"

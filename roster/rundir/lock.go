@@ -17,8 +17,8 @@ import (
 // LockTimeout is how long a caller waits for the lock when its context has no deadline.
 const LockTimeout = 5 * time.Second
 
-// exclusiveTimeout is how long the same for a longer step is waited for.
-const exclusiveTimeout = 3 * time.Minute
+// stepTimeout is how long the same for a longer step is waited for.
+const stepTimeout = 3 * time.Minute
 
 // ErrBusy says that the lock could not be had in time.
 var ErrBusy = errors.New("the run dir is locked by another process")
@@ -40,9 +40,18 @@ func (d *Dir) acquire(ctx context.Context, exclusive bool) (unlock func(), err e
 // Exclusive takes a lock of its own name, for a step that is longer than a
 // transition: starting a worker, typing into a pane.
 func (d *Dir) Exclusive(ctx context.Context, name string) (unlock func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, exclusiveTimeout)
+	return d.step(ctx, name, true)
+}
+
+// Shared takes the same lock beside others who do, so that only who takes it by Exclusive is kept out.
+func (d *Dir) Shared(ctx context.Context, name string) (unlock func(), err error) {
+	return d.step(ctx, name, false)
+}
+
+func (d *Dir) step(ctx context.Context, name string, exclusive bool) (unlock func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
-	return wait(ctx, filepath.Join(d.Path, "live", "."+name+".lock"), os.O_CREATE|os.O_RDONLY, true)
+	return wait(ctx, filepath.Join(d.Path, "live", "."+name+".lock"), os.O_CREATE|os.O_RDONLY, exclusive)
 }
 
 // LockFile takes the lock on a file that is no run file, such as one that all runs of a repository share.
