@@ -28,8 +28,10 @@ func stamped(s *State, stamps map[string]string) {
 	}
 }
 
+// CF-21, CF-99: every write that has happened is in the ledger, whoever holds the file, and nothing is scheduled by it.
 func TestFileWritten(t *testing.T) {
 	s := working()
+	s.Workstreams, s.Tasks = append(s.Workstreams, lane("WS03")), append(s.Tasks, scoped("T3", "c.go"))
 	must(t, s.FileWritten("WS01", 1, "a.go", "Edit", "5:6"))
 	must(t, s.FileWritten("WS01", 1, "b.go", "Edit", "7:8"))
 	must(t, s.FileWritten("WS01", 1, "c.go", "Edit", "9:9"))
@@ -42,6 +44,8 @@ func TestFileWritten(t *testing.T) {
 	eq(t, "events", said(s), []string{
 		"file_changed WS01 T1 path=a.go tool=Edit", "file_changed WS01 T1 path=b.go tool=Edit", "file_changed WS01 T1 path=c.go tool=Edit",
 	})
+	eq(t, "wakes", s.Wakes(), false)
+	eq(t, "plan", plan(s, everybody), []string{"assign WS03 T3"})
 }
 
 // A file of another's that changed after its holder's last write is found, and told once.

@@ -17,15 +17,17 @@ import (
 
 // Whatever becomes of the hook's program, a write that it did not allow in words
 // does not happen. Each row replaces the program behind the settings that fleet
-// generated, and lets the real agent try to write.
+// generated, and lets the real agent try to write (CF-119). CF-113: no rule that allows the tool outweighs a denial.
 func TestBrokenHookBlocksTheWrite(t *testing.T) {
 	const denyJSON = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}`
 	for _, c := range []struct {
 		name, script string // the script runs for the write check; the other hooks stay silent
 		writes       bool
+		rule         bool // the repository's settings allow the tool
 	}{
 		{name: "says allow", script: `echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}'`, writes: true},
 		{name: "says deny", script: "echo '" + denyJSON + "'"},
+		{name: "says deny where a rule allows", script: "echo '" + denyJSON + "'", rule: true},
 		{name: "is gone"},
 		{name: "exits 1", script: "exit 1"},
 		{name: "exits 2", script: "echo no >&2; exit 2"},
@@ -49,6 +51,10 @@ func TestBrokenHookBlocksTheWrite(t *testing.T) {
 			w.fleet("add", "WS01", "try to write")
 			w.fleet("spawn", "WS01", "--no-tmux")
 			replace(t, w.exe, c.script)
+			if c.rule {
+				check(t, os.Mkdir(filepath.Join(w.repo, ".claude"), 0o755))
+				w.write(".claude/settings.json", `{"permissions":{"allow":["Write"]}}`)
+			}
 			w.api.Script(key("WS01"), w.writeTool("new.txt", "written\n"), scriptapi.Turn{Text: "tried"})
 			w.runAgent("WS01")
 			_, err := os.Stat(filepath.Join(w.repo, "new.txt"))

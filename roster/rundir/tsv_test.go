@@ -121,7 +121,7 @@ func TestParse(t *testing.T) {
 		lines("path|ws_id|task_id|epoch|tool|acquired_at|stamp|colour", "new|WS02||0||||", "b|WS01||0||||blue"))
 }
 
-// CFN-23: what can't be read without guessing, a status beyond the closed list above all, is an error that names the line.
+// CFN-23, CF-28: what can't be read without guessing, a status beyond the closed list above all, is an error that names the line.
 func TestParseRefuses(t *testing.T) {
 	head := "ws_id|name|task|status|claims|heartbeat|epoch|updated_at"
 	for name, c := range map[string]struct{ in, says string }{
@@ -154,11 +154,13 @@ func TestParseRefuses(t *testing.T) {
 			fails(t, err, roster.Data, c.says)
 		})
 	}
+	_, err := parse(tasksFile, lines("task_id|status|error_kind", "T1|failed|tired"), taskColumns())
+	fails(t, err, roster.Data, `tasks.tsv:2: error_kind "tired": want one of [ agent_error veto timeout budget infra attempts_exhausted cancelled]`)
 	for cell, says := range map[string]string{"maybe|": `pinned "maybe": want true or false`, "|NaN": `cost_usd "NaN": want a number`, "|1e999": "cost_usd", "|x": "cost_usd"} {
 		_, err := parse(tasksFile, lines("task_id|status|pinned|cost_usd", "T1|pending|"+cell), taskColumns())
 		fails(t, err, roster.Data, "tasks.tsv:2: "+says)
 	}
-	_, err := parse(tasksFile, lines("task_id|status", "|pending"), taskColumns())
+	_, err = parse(tasksFile, lines("task_id|status", "|pending"), taskColumns())
 	fails(t, err, roster.Data, "tasks.tsv:2: task_id is empty")
 }
 
