@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// CFN-108, CFN-109, CFN-110: the files of a run have a section, or a step, for each thing that upstream's have. Those
+// CFN-17, CFN-18, CFN-108, CFN-109, CFN-110: the files of a run have a section, or a step, for each thing that upstream's have. Those
 // about engines and data access are there under fleet's words, agents and databases. FF-4 to FF-14, FF-29, FF-94, FF-95, FF-98, FF-99, FF-101: how to
 // orchestrate is said in the master's steps; FF-100's caps of another program have no counterpart but --max-per-provider.
 func TestTemplatesAreWhole(t *testing.T) {

@@ -30,7 +30,7 @@ func ask(ws string, epoch int, alive func(string) bool, paths ...string) WriteRe
 	return WriteRequest{WS: ws, Epoch: epoch, Paths: paths, Tool: "Edit", Alive: alive}
 }
 
-// CF-62, CF-63, CF-64, CF-65, CF-66, CF-68, CF-72, CF-77: every reason, and that a denial takes nothing.
+// CF-62, CF-63, CF-64, CF-65, CF-66, CF-68, CF-72, CF-77, CF-97: every reason, and that a denial takes nothing.
 func TestAcquireLeases(t *testing.T) {
 	for name, c := range map[string]struct {
 		strict bool

@@ -98,7 +98,7 @@ func working() *State {
 	}
 }
 
-// Every way in which a turn or a worker ends: the leases go with the task, in the same transition (CF-65, CF-146).
+// Every way in which a turn or a worker ends: the leases go with the task, in the same transition (CF-65, CF-91, CF-93, CF-146).
 func TestEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		end      func(*State) error
@@ -453,7 +453,7 @@ func TestTaskInHandThatIsGone(t *testing.T) {
 	}
 }
 
-// CF-58: a worker that is started again is a new incarnation in the same row.
+// CF-27, CF-58, CF-91 by intent: a launch is the registration. A worker that is started again, a dead one too, is a new incarnation in the same row.
 func TestLaunch(t *testing.T) {
 	s := &State{Now: now, Workstreams: []Workstream{
 		{ID: "WS01", Status: Dead, Epoch: 4, Notes: "worker exited with code 1", SessionID: "old"},

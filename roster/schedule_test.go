@@ -176,7 +176,7 @@ func TestScheduleIdleOrder(t *testing.T) {
 	eq(t, "plan", plan(s, everybody), []string{"assign WS05 T1", "assign WS04 T2", "assign WS02 T3", "assign WS01 T4", "assign WS03 T5"})
 }
 
-// Who may be given which task. CF-36, CF-39.
+// Who may be given which task. CF-36, CF-39; CF-27 by intent: idle, busy and offline are what a status comes to here.
 func TestScheduleFits(t *testing.T) {
 	brainy := func(brain string) Task { t := todo("T1"); t.Brain = brain; return t }
 	own := pinned("T1", "WS01")

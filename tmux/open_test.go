@@ -37,7 +37,7 @@ func TestOpenLeavesNoPlaceholder(t *testing.T) {
 	}
 }
 
-// T1, PAINS row 24: a session whose name only begins alike is another one.
+// CFN-96, T1, PAINS row 24: a session whose name only begins alike is another one.
 func TestOpenIsNotFooledByPrefixes(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -20,7 +20,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// The three belts stand in the file that a worker starts with, each event over a list of lists (MW-20, MW-21; DESIGN 5, AGENTS-FACTS 1.4, 1.6).
+// The three belts stand in the file that a worker starts with, each event over a list of lists (CF-119, MW-20, MW-21; DESIGN 5, AGENTS-FACTS 1.4, 1.6).
 func TestWorkerSettings(t *testing.T) {
 	text, err := Worker(exe, "WS01", time.Minute)
 	check(t, err)

@@ -31,6 +31,7 @@ var (
 	goCache   string // where Go keeps what it has built; the demo runs Go's tests
 )
 
+// CF-143: the live tier. A tag builds it, so that it is out of the way by default, and its model is scripted, so that nothing is to be retried.
 func TestMain(m *testing.M) { os.Exit(runAll(m)) }
 
 func runAll(m *testing.M) int {
