@@ -25,7 +25,7 @@ func newStatus(a *app) *cobra.Command {
 		Use: "status", GroupID: "look",
 		Short: "Show the workstreams as a table",
 		Long: `Shows one line a workstream: status, task, how many paths it claims and holds, the age
-of its last sign of life, and its note. --json is the whole state, as of fleet state,
+of its last sign of life, its brain, and its note. --json is the whole state, as of fleet state,
 and --out keeps that in a file, which is replaced whole. --tsv prints roster.tsv as it is.`,
 		Example: "  fleet status\n  fleet status --json | jq '.workstreams[] | select(.status==\"blocked\")'\n  fleet status --json --watch 2 --out status.json",
 	}
@@ -67,10 +67,10 @@ func (a *app) printRoster(d *rundir.Dir) error {
 }
 
 func statusView(d *rundir.Dir, s *roster.State) view {
-	v := view{header: []string{"WS", "STATUS", "TASK", "CLAIMS", "HELD", "AGE", "NOTE"}}
+	v := view{header: []string{"WS", "STATUS", "TASK", "CLAIMS", "HELD", "AGE", "BRAIN", "NOTE"}}
 	for _, r := range master.Rows(d, s) {
 		v.row(r.ID, string(r.Status), short(r.Task, 40), strconv.Itoa(len(r.Claims)), strconv.Itoa(len(r.Held)),
-			age(s.Now, r.Heartbeat), short(r.Notes, 60))
+			age(s.Now, r.Heartbeat), r.Brain, short(r.Notes, 60))
 	}
 	return v
 }
