@@ -94,7 +94,7 @@ func (d *Dir) Watch(subdirs ...string) (wake <-chan struct{}, stop func(), degra
 		w = &fsnotify.Watcher{} // nil channels: only the ticker speaks
 		degraded = fmt.Errorf("degraded: files are looked at every %v, since they can't be watched: %w", pollEvery, err)
 	}
-	go tell(w, out, done)
+	go tell(w, time.NewTicker(pollEvery), out, done)
 	return out, func() {
 		close(done)
 		if err == nil {
@@ -103,9 +103,8 @@ func (d *Dir) Watch(subdirs ...string) (wake <-chan struct{}, stop func(), degra
 	}, degraded
 }
 
-// tell sends a value for each burst of notifications, and every two seconds.
-func tell(w *fsnotify.Watcher, out chan<- struct{}, done <-chan struct{}) {
-	tick := time.NewTicker(pollEvery)
+// tell sends a value for each burst of notifications, and at each tick.
+func tell(w *fsnotify.Watcher, tick *time.Ticker, out chan<- struct{}, done <-chan struct{}) {
 	defer tick.Stop()
 	for {
 		select {
