@@ -22,7 +22,7 @@ path. What stands in it outside of fleet's own part, such as notes of the agent'
 
 With --to spare the present worker is then ended, if there is one, and a spare that stands
 by (fleet spawn --spares) becomes the next: its agent is started afresh in its pane, told to
-read the handoff and the brief, and goes on with the same task.`,
+read the handoff and the brief, and goes on with the same task and files.`,
 		Example: `  fleet handoff WS01
   fleet handoff WS01 --to spare      the first that stands by
   fleet handoff WS01 --to spare2`,

@@ -140,7 +140,7 @@ func newDown(a *app) *cobra.Command {
 func newRestart(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "restart [<WSxx>...]", GroupID: "run",
-		Short:   "End workers and start them again, each with its own conversation; all that run if none is named",
+		Short:   "End workers and start them again, each with its own conversation, task and files; all that run if none is named",
 		Example: "  fleet restart WS02",
 		Args:    args(0, -1),
 		RunE: a.forMaster(a.onFleet(func(ctx context.Context, f *master.Fleet, ids []string) error {
@@ -158,10 +158,7 @@ func newRestart(a *app) *cobra.Command {
 					return err
 				}
 			}
-			if err := a.stop(ctx, f, ids); err != nil {
-				return err
-			}
-			return a.up(ctx, f, ids, master.SpawnOptions{Resume: true})
+			return a.up(ctx, f, ids, master.SpawnOptions{Resume: true, Instead: true})
 		})),
 	}
 }

@@ -218,10 +218,14 @@ func (s *State) gone(ws string, alive func(string) bool) bool {
 	if alive(ws) {
 		return false
 	}
-	if w, err := s.Workstream(ws); err == nil {
-		s.markDead(w, "its worker is gone")
-	} else {
+	w, err := s.Workstream(ws)
+	switch {
+	case err != nil:
 		s.releaseLeases(&Workstream{ID: ws}, "its row is gone")
+	case s.isBetween(w):
+		return false
+	default:
+		s.markDead(w, "its worker is gone")
 	}
 	return true
 }
@@ -259,6 +263,14 @@ func (s *State) Held(ws string) []Lease {
 		}
 	}
 	return held
+}
+
+// passLeases gives what a workstream holds to its present incarnation.
+func (s *State) passLeases(w *Workstream) {
+	for _, l := range s.Held(w.ID) {
+		l.Epoch = w.Epoch
+		s.Leases.Put(l)
+	}
 }
 
 // releaseLeases drops every lease of a workstream and returns their paths.

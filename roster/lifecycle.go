@@ -16,11 +16,13 @@ type Launch struct {
 	Mode  string // Interactive or Headless
 	Tree  string // "main", or the worktree relative to the main checkout
 	Spare int    // the spare that is called to be the worker; 0 is none
+	Over  bool   // after HandOver, which began the incarnation
 }
 
 // Launch starts a new incarnation of a workstream's worker and returns its epoch.
-// Whatever an earlier one left (leases, a task in hand) is freed. That no worker
-// of this workstream runs is for the caller to know: it holds the liveness lock.
+// Whatever an earlier one left (leases, a task in hand) is freed, unless that handed
+// it over. That no worker of this workstream runs is for the caller to know: it holds
+// the liveness lock.
 func (s *State) Launch(id string, l Launch) (epoch int, err error) {
 	w, err := s.Workstream(id)
 	if err != nil {
@@ -29,15 +31,19 @@ func (s *State) Launch(id string, l Launch) (epoch int, err error) {
 	if w.Status == Landed {
 		return 0, Refusef("%s has landed", id).Hinted("add a new workstream for further work")
 	}
-	s.endWork(w, ErrInfra, "replaced")
-	w.Epoch++
+	note := noteOver
+	if !l.Over {
+		s.endWork(w, ErrInfra, "replaced")
+		w.Epoch++
+		note = ""
+	}
 	if w.Brain != l.Brain { // the limit was another's
 		w.ParkedUntil = Time{}
 	}
 	w.Brain, w.Mode, w.Tree, w.SessionID, w.Notes = l.Brain, l.Mode, l.Tree, "", ""
 	w.Heartbeat = s.Now.Unix()
 	if w.Status != Done {
-		s.setStatus(w, Pending, "")
+		s.setStatus(w, Pending, note)
 	}
 	s.touch(w)
 	data := map[string]any{"epoch": w.Epoch, "brain": l.Brain, "mode": l.Mode, "tree": l.Tree}
@@ -48,9 +54,10 @@ func (s *State) Launch(id string, l Launch) (epoch int, err error) {
 	return w.Epoch, nil
 }
 
-// KeepTask sees to it that the next worker of a workstream goes on with what is in
-// hand now: nobody else is given the task, and nothing else comes before it.
-func (s *State) KeepTask(id string) error {
+// HandOver ends the present incarnation of a workstream for the next one, which goes on
+// where it is: the task in hand is given to nobody else, nothing comes before it, and the
+// files stay held. Its worker, if one runs, is for the caller to end.
+func (s *State) HandOver(id string) error {
 	w, err := s.Workstream(id)
 	if err != nil {
 		return err
@@ -58,7 +65,22 @@ func (s *State) KeepTask(id string) error {
 	if t := s.Task(w.TaskID); t != nil && t.InHand() {
 		t.Pinned, t.Priority, t.UpdatedAt = true, maxPriority, Time{s.Now}
 	}
+	s.Note(WorkerExited, id, w.TaskID, map[string]any{"epoch": w.Epoch, "code": 0, "stopped": true, "reason": noteOver})
+	s.endTask(w, notItsFault, noteOver)
+	w.Epoch, w.Heartbeat = w.Epoch+1, s.Now.Unix()
+	s.passLeases(w)
+	if w.Live() || w.Status == Dead {
+		s.setStatus(w, Pending, noteOver)
+	}
 	return nil
+}
+
+// overTime is how long a worker may take to end and the next one to start, while what was handed over stays held.
+const overTime = 30 * time.Second
+
+// isBetween reports whether a workstream was handed over just now, so that it has no worker for a moment.
+func (s *State) isBetween(w *Workstream) bool {
+	return w.handedOver() && s.Now.Sub(time.Unix(w.Heartbeat, 0)) < overTime
 }
 
 // SessionUp notes that the agent's session has started and that its hooks report.
@@ -355,7 +377,7 @@ func (s *State) holds(w *Workstream, path string) bool {
 
 // clearedNote keeps a note from being read as a report of a rule's own.
 func clearedNote(note string) string {
-	for _, p := range []string{noteBlocked, noteAsks, noteDone, noteError, noteVeto, noteLimit} {
+	for _, p := range []string{noteBlocked, noteAsks, noteDone, noteError, noteVeto, noteLimit, noteOver} {
 		if strings.HasPrefix(note, p) {
 			return ""
 		}

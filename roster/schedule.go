@@ -63,7 +63,7 @@ func (p *planner) decide(d Decision) { p.decisions = append(p.decisions, d) }
 
 func (p *planner) buryDead() {
 	for w := range rows(p.s.Workstreams) {
-		if w.manned() && !p.alive[w.ID] {
+		if w.manned() && !p.alive[w.ID] && !p.s.isBetween(w) {
 			p.free(w, DoMarkDead)
 		}
 	}

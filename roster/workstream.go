@@ -111,8 +111,10 @@ func (w *Workstream) saysBlocked() bool {
 
 // manned reports whether a worker should be running: one was seen at work since the last one's end.
 func (w *Workstream) manned() bool {
-	return w.Epoch > 0 && (w.Status == Started || w.Status == Working || w.TaskID != "" || w.Status == Blocked && !w.saysBlocked())
+	return w.Epoch > 0 && (w.Status == Started || w.Status == Working || w.TaskID != "" || w.Status == Blocked && !w.saysBlocked() || w.handedOver())
 }
+
+func (w *Workstream) handedOver() bool { return w.Status == Pending && w.Notes == noteOver }
 
 // betweenSessions reports whether no agent is at work for the worker: a headless one
 // has a session for each task. What reports all the same is left of one that has ended.
@@ -133,6 +135,7 @@ const (
 	noteDone    = "done:"
 	noteError   = "agent error:" // its turn failed; any later activity lifts it
 	noteVeto    = "veto:"        // its turn ended in a denied write; a new prompt lifts it
+	noteOver    = "handed over"  // its next worker has yet to start
 )
 
 var idPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^WS[0-9]{2,}$`) })

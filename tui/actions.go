@@ -141,14 +141,14 @@ func addWorker(c call) (string, error) {
 	if err := c.f.Dir.AddWorkstream(c.ctx, roster.NewWorkstream{ID: free[0], Text: c.text, Brain: c.f.Dir.Config.Brain}); err != nil {
 		return "", err
 	}
-	return c.start(free[0])
+	return c.start(free[0], master.SpawnOptions{Resume: true})
 }
 
-func spawn(c call) (string, error) { return c.start(c.id()) }
+func spawn(c call) (string, error) { return c.start(c.id(), master.SpawnOptions{Resume: true}) }
 
 // start starts a worker and waits until it has come up.
-func (c call) start(ws string) (string, error) {
-	l, err := c.f.Spawn(c.ctx, ws, master.SpawnOptions{Resume: true})
+func (c call) start(ws string, o master.SpawnOptions) (string, error) {
+	l, err := c.f.Spawn(c.ctx, ws, o)
 	if err != nil {
 		return "", err
 	}
@@ -165,10 +165,7 @@ func stop(c call) (string, error) {
 }
 
 func restart(c call) (string, error) {
-	if _, err := c.f.Stop(c.ctx, c.id()); err != nil {
-		return "", err
-	}
-	return c.start(c.id())
+	return c.start(c.id(), master.SpawnOptions{Resume: true, Instead: true})
 }
 
 func onTask(did string, rule func(*roster.State, string) error) func(call) (string, error) {

@@ -24,7 +24,7 @@ func (f *Fleet) WriteHandoff(ctx context.Context, ws string) (path string, err e
 // on with its task by its handoff: the spare of number k, or the first that stands
 // by if k is 0. Whether the agent comes up again is AwaitUp's question.
 func (f *Fleet) HandOff(ctx context.Context, ws string, k int) (Launched, error) {
-	return f.start(ctx, ws, SpawnOptions{instead: true}, func(ctx context.Context, p Plan) (l Launched, err error) {
+	return f.start(ctx, ws, SpawnOptions{Instead: true}, func(ctx context.Context, p Plan) (l Launched, err error) {
 		if p.Spare, err = f.spare(ws, k); err != nil {
 			return l, err
 		}
@@ -35,10 +35,7 @@ func (f *Fleet) HandOff(ctx context.Context, ws string, k int) (Launched, error)
 		if pane == "" {
 			p.Mode = roster.Manual // it stands by in a terminal of the user's
 		}
-		if err := f.Dir.Update(ctx, func(s *roster.State) error { return s.KeepTask(ws) }); err != nil {
-			return l, err
-		}
-		if _, err := f.stopWorker(ctx, ws); err != nil {
+		if err := f.handOver(ctx, &p); err != nil {
 			return l, err
 		}
 		l, err = f.launch(ctx, p) // which is the call
@@ -50,6 +47,21 @@ func (f *Fleet) HandOff(ctx context.Context, ws string, k int) (Launched, error)
 		}
 		return l, err
 	})
+}
+
+// handOver ends the worker that runs for the one of a plan, which goes on with its task and its files.
+func (f *Fleet) handOver(ctx context.Context, p *Plan) error {
+	ws := p.WS.ID
+	if err := f.Dir.Update(ctx, func(s *roster.State) error { return s.HandOver(ws) }); err != nil {
+		return err
+	}
+	p.Over = true
+	if pid := f.Dir.LivePID(ws); pid > 0 {
+		if err := f.end(ctx, ws, pid); err != nil {
+			return err
+		}
+	}
+	return f.removePanes(ctx, func(p tmux.Pane) bool { return p.Tags.WS == ws })
 }
 
 // Replace writes a workstream's handoff and has a fresh agent go on by it: a spare that

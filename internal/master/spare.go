@@ -20,7 +20,7 @@ const spareEpoch = 0
 
 // PlanSpares is the plan of spares for a workstream whose worker may run already.
 func (f *Fleet) PlanSpares(ctx context.Context, ws string, o SpawnOptions) (Plan, error) {
-	o.instead = true
+	o.Instead = true
 	return f.Plan(ctx, ws, o)
 }
 

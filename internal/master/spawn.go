@@ -27,7 +27,7 @@ type SpawnOptions struct {
 	Resume   bool   // go on with the conversation of the workstream's last worker, where there is one
 	Base     string // branch at which a new worktree starts; empty is the run's
 	Manual   bool   // in a terminal of the user's, which fleet can't type into
-	instead  bool   // a worker that runs is no hindrance
+	Instead  bool   // a worker that runs hands over to the new one, and is ended
 }
 
 // Plan is how one worker will be started. Making it changes nothing.
@@ -41,7 +41,8 @@ type Plan struct {
 	Base     string // at which that starts; empty is the run's
 	Brief    string
 	Settings string
-	Spare    int // that will be the worker; 0 is none
+	Spare    int  // that will be the worker; 0 is none
+	Over     bool // an earlier worker handed over to it
 	PaneOptions
 }
 
@@ -52,7 +53,7 @@ func (f *Fleet) Plan(ctx context.Context, ws string, o SpawnOptions) (Plan, erro
 		return Plan{}, err
 	}
 	p := Plan{WS: row, Base: o.Base, PaneOptions: o.PaneOptions}
-	o.Headless = o.Headless || row.Lane != ""
+	o.Headless = o.Headless || row.Lane != "" || o.Instead && o.Resume && row.Mode == roster.Headless
 	p.Brief, p.Settings = f.Dir.Brief(ws), f.Dir.HookSettings(ws)
 	p.Trust = o.Trust || f.Dir.Config.Trust
 	if _, err := os.Stat(p.Brief); err != nil && row.Task != "" {
@@ -61,7 +62,7 @@ func (f *Fleet) Plan(ctx context.Context, ws string, o SpawnOptions) (Plan, erro
 	if p.WS.Status == roster.Landed {
 		return p, roster.Refusef("%s has landed", ws)
 	}
-	if f.Dir.Alive(ws) && !o.instead {
+	if f.Dir.Alive(ws) && !o.Instead {
 		return p, roster.Refusef("%s has a live worker already", ws).Hinted("fleet attach to see it, fleet stop %s to end it", ws)
 	}
 	name := o.Brain
@@ -203,7 +204,7 @@ func (f *Fleet) launch(ctx context.Context, p Plan) (Launched, error) {
 		return l, err
 	}
 	return l, f.Dir.Update(ctx, func(s *roster.State) (err error) {
-		l.Epoch, err = s.Launch(p.WS.ID, roster.Launch{Brain: p.Brain.Name, Mode: p.Mode, Tree: p.Tree, Spare: p.Spare})
+		l.Epoch, err = s.Launch(p.WS.ID, roster.Launch{Brain: p.Brain.Name, Mode: p.Mode, Tree: p.Tree, Spare: p.Spare, Over: p.Over})
 		return err
 	})
 }
@@ -244,7 +245,11 @@ func (f *Fleet) open(ctx context.Context, ws string, o SpawnOptions, then func(c
 		if _, err := exec.LookPath("tmux"); err != nil {
 			return Launched{}, &agent.MissingError{Program: "tmux", For: "fleet spawn (or use --no-tmux, --here)"}
 		}
-		if err := f.clearPanes(ctx, ws); err != nil {
+		if o.Instead {
+			if err := f.handOver(ctx, &p); err != nil {
+				return Launched{}, err
+			}
+		} else if err := f.clearPanes(ctx, ws); err != nil {
 			return Launched{}, err
 		}
 		l, err := f.launch(ctx, p)
