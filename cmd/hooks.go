@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -22,25 +23,30 @@ write whatever no worker holds. Everything else in that file stays as it is.`,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
-		hooksVerb("install", "Put the hook in, once", a.forMaster, func(root string) error {
+		hooksVerb("install", "Put the hook in, once", a.forMaster, func(ctx context.Context, root string) error {
 			exe, err := executable()
 			if err != nil {
 				return err
 			}
 			path, err := settings.Install(root, exe)
-			if err == nil {
-				a.talk("installed in %s", path)
+			if err != nil {
+				return err
 			}
-			return err
+			a.talk("installed in %s", path)
+			places, err := git.In(proc.Run, root).Places(ctx)
+			if err != nil {
+				return err
+			}
+			return places.Exclude("/" + settings.Local) // or nobody could commit: the file is no worker's
 		}),
-		hooksVerb("remove", "Take the hook out", a.forMaster, func(root string) error {
+		hooksVerb("remove", "Take the hook out", a.forMaster, func(ctx context.Context, root string) error {
 			path, err := settings.Remove(root)
 			if err == nil {
 				a.talk("removed from %s", path)
 			}
 			return err
 		}),
-		hooksVerb("status", "Show what is installed; exit 1 if nothing is", forAll, func(root string) error {
+		hooksVerb("status", "Show what is installed; exit 1 if nothing is", forAll, func(ctx context.Context, root string) error {
 			commands, err := settings.Installed(root)
 			if err != nil {
 				return err
@@ -59,7 +65,7 @@ write whatever no worker holds. Everything else in that file stays as it is.`,
 
 func forAll(run runE) runE { return run }
 
-func hooksVerb(name, about string, who func(runE) runE, run func(root string) error) *cobra.Command {
+func hooksVerb(name, about string, who func(runE) runE, run func(ctx context.Context, root string) error) *cobra.Command {
 	return &cobra.Command{
 		Use: name, Short: about,
 		RunE: who(func(c *cobra.Command, _ []string) error {
@@ -67,7 +73,7 @@ func hooksVerb(name, about string, who func(runE) runE, run func(root string) er
 			if err != nil {
 				return err
 			}
-			return run(root)
+			return run(c.Context(), root)
 		}),
 	}
 }

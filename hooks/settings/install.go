@@ -58,7 +58,8 @@ func commandsIn(path string) ([]string, error) {
 	return commands, nil
 }
 
-// change strips fleet's own entries, lets add put new ones in, and writes the file if it differs.
+// change strips fleet's own entries, lets add put new ones in, and writes the file if it differs,
+// or removes it if nothing is left.
 func change(root string, add func(hooks map[string][]any)) (string, error) {
 	path := filepath.Join(root, Local)
 	doc, err := read(path)
@@ -82,6 +83,11 @@ func change(root string, add func(hooks map[string][]any)) (string, error) {
 	}
 	after, err := json.Marshal(doc)
 	if err != nil || string(after) == string(before) {
+		return path, err
+	}
+	if len(doc) == 0 { // nothing was in it but ours
+		err := os.Remove(path)
+		_ = os.Remove(filepath.Dir(path)) // it stays if anything else is in it
 		return path, err
 	}
 	return path, write(path, doc)
