@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"fleet/internal/agent"
@@ -50,6 +51,7 @@ type fan struct {
 	LaneOptions
 	all, waits, runs []*laneRun
 	ready            map[string]error // by brain: whether it can be started
+	trees            func() error     // whether worktrees can be made
 }
 
 // laneRun is one packet on its way.
@@ -69,7 +71,7 @@ type laneRun struct {
 // RunLanes enters packets into the manifest and sees to it that each has a result: those that have
 // one already cost nothing. It returns when all are over; when it is interrupted, the lanes that run go on.
 func (f *Fleet) RunLanes(ctx context.Context, packets []lane.Packet, o LaneOptions) ([]LaneReport, error) {
-	fan := &fan{Fleet: f, LaneOptions: o, ready: make(map[string]error)}
+	fan := &fan{Fleet: f, LaneOptions: o, ready: make(map[string]error), trees: sync.OnceValue(func() error { return f.inRepository(ctx) })}
 	err := fan.sort(ctx, packets)
 	if err == nil && o.DryRun {
 		for _, l := range fan.waits {
@@ -104,7 +106,7 @@ func (f *fan) sort(ctx context.Context, packets []lane.Packet) error {
 			continue
 		}
 		if err == nil {
-			err = f.canStart(ctx, l.brain)
+			err = f.canStart(ctx, l)
 		}
 		if err != nil {
 			f.report(l, Failed, err)
@@ -129,8 +131,14 @@ func (f *fan) cached(l *laneRun, journal *lane.Journal) bool {
 	return true
 }
 
-// canStart is why a brain can't be started. It is asked once, since it may run a command of the user's.
-func (f *fan) canStart(ctx context.Context, b agent.Brain) error {
+// canStart is why a lane can't be started. Its brain is asked once, since it may run a command of the user's.
+func (f *fan) canStart(ctx context.Context, l *laneRun) error {
+	if l.Worktree {
+		if err := f.trees(); err != nil {
+			return err
+		}
+	}
+	b := l.brain
 	if err, known := f.ready[b.Name]; known {
 		return err
 	}

@@ -40,11 +40,20 @@ func (f *Fleet) planTree(ctx context.Context, p *Plan) error {
 	if err == nil {
 		return nil
 	}
-	if _, no := g.Places(ctx); errors.Is(no, git.ErrNoRepo) {
-		return roster.Usagef("a worktree: %s is in no git repository", f.Dir.Root)
+	if no := f.inRepository(ctx); no != nil {
+		return no
 	}
 	if roster.KindOf(err) == roster.Refused && p.WS.Tree == p.Tree && p.WS.Epoch > 0 {
 		return roster.Refusef("%s has lost its worktree %s", p.WS.ID, p.Dir).Hinted("git worktree add --force %s %s", p.Tree, p.Branch)
+	}
+	return err
+}
+
+// inRepository refuses worktrees where there is no repository.
+func (f *Fleet) inRepository(ctx context.Context) error {
+	_, err := git.In(f.Run, f.Dir.Root).Places(ctx)
+	if errors.Is(err, git.ErrNoRepo) {
+		return roster.Usagef("a worktree: %s is in no git repository", f.Dir.Root).Hinted("git init there, or do without: lane spawn --worktree=false, FLEET_WORKTREE=off in fleet.env")
 	}
 	return err
 }
