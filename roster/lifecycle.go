@@ -222,7 +222,7 @@ func (s *State) endTurn(w *Workstream, o Outcome) {
 			w.TaskID = ""
 		}
 		s.endLeases(w, "turn ended")
-		s.setStatus(w, s.restStatus(w), clearedNote(Title(o.Summary)))
+		s.toRest(w, clearedNote(Title(o.Summary)))
 		s.wakes = true
 	}
 }

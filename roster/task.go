@@ -227,7 +227,7 @@ func (s *State) endAttempt(w *Workstream, t *Task, o Outcome) {
 	if o.OK {
 		s.endLeases(w, "task ended")
 		s.succeed(w, t, map[string]any{"attempt": t.Attempts})
-		s.setStatus(w, s.restStatus(w), clearedNote(Title(o.Summary)))
+		s.toRest(w, clearedNote(Title(o.Summary)))
 		return
 	}
 	until, limited := s.limited(t, o)
@@ -244,6 +244,19 @@ func (s *State) endAttempt(w *Workstream, t *Task, o Outcome) {
 		return
 	}
 	s.rest(w, t, o)
+}
+
+// toRest puts a workstream to rest that has done what it was at. Where another task of its own waits for a file, that is what it waits for.
+func (s *State) toRest(w *Workstream, note string) {
+	to := s.restStatus(w)
+	if to == Started && w.Mode != Headless {
+		for t := range rows(s.Tasks) {
+			if t.Pinned && t.Workstream == w.ID && t.Open() && t.BlockedOn != "" && s.inTheWay(t) != "" {
+				to, note = Blocked, s.vetoReason(t.BlockedOn)
+			}
+		}
+	}
+	s.setStatus(w, to, note)
 }
 
 // rest is where a workstream stands after an attempt that didn't succeed.

@@ -321,6 +321,26 @@ func TestVetoedTask(t *testing.T) {
 	eq(t, "scope", s.Task("T1").Scope, []string{"b.go"})
 }
 
+// A worker that has done another task meanwhile still waits for the file, and says so.
+func TestVetoOutlastsAnotherTask(t *testing.T) {
+	s := &State{Now: now, Leases: LeaseMap{"b.go": {Path: "b.go", WS: "WS02"}}, Workstreams: []Workstream{
+		{ID: "WS01", Status: Working, Mode: Interactive, Epoch: 1, TaskID: "T2"},
+		{ID: "WS02", Status: Working, Mode: Interactive, Epoch: 1, Heartbeat: now.Unix()},
+	}, Tasks: []Task{
+		{ID: "T1", Status: TaskPending, Workstream: "WS01", Pinned: true, Attempts: 1, MaxAttempts: 3, BlockedOn: "b.go", Scope: []string{"b.go"}},
+		{ID: "T2", Status: TaskRunning, Workstream: "WS01", Pinned: true, Attempts: 1, MaxAttempts: 3},
+	}}
+	must(t, s.TurnEnded("WS01", 1, "nothing more to do"))
+	eq(t, "note", row(t, s, "WS01").Notes, "veto: b.go is held by WS02")
+	eq(t, "alerts", len(s.Alerts()), 1)
+	must(t, s.TurnEnded("WS01", 1, "nothing more to do"))
+	eq(t, "note after one more turn", row(t, s, "WS01").Notes, "veto: b.go is held by WS02")
+	_, _, err := s.Release("WS02", []string{"b.go"})
+	must(t, err)
+	tick(t, s, everybody)
+	eq(t, "once it is free", row(t, s, "WS01").TaskID, "T1")
+}
+
 // A packet has one attempt, and is asked again for nothing but a file that it had to wait for: twice.
 func TestVetoedLane(t *testing.T) {
 	s := running()
