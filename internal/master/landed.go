@@ -103,7 +103,7 @@ func (l *Lander) rebaseOthers(ctx context.Context, done rundir.Landing, now stan
 	var others []roster.Workstream
 	err := l.Dir.View(ctx, func(s *roster.State) error {
 		for _, w := range s.Workstreams {
-			if w.ID != done.WS && w.Tree != roster.MainTree && w.Tree != "" && s.Landable(w.ID) == nil {
+			if w.ID != done.WS && w.Tree != roster.MainTree && w.Tree != "" && s.Landable(w.ID) == nil && l.hasTree(&w) {
 				others = append(others, w)
 			}
 		}
@@ -123,6 +123,11 @@ func (l *Lander) rebaseOthers(ctx context.Context, done rundir.Landing, now stan
 		}
 	}
 	return nil
+}
+
+func (l *Lander) hasTree(w *roster.Workstream) bool {
+	_, err := os.Stat(l.Dir.Tree(w))
+	return err == nil
 }
 
 func (l *Lander) rebase(ctx context.Context, w roster.Workstream, base string, now standing) error {

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -44,11 +45,23 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	msg := fmt.Sprintf("%s: %v", strings.Join(e.Args[:min(len(e.Args), 3)], " "), e.Err)
+	msg := fmt.Sprintf("%s: %v", e.command(), e.Err)
 	if e.Stderr != "" {
 		msg += ": " + firstLine(e.Stderr)
 	}
 	return msg
+}
+
+// command names what was run by its first words, without the options between a program and its command.
+func (e *Error) command() string {
+	rest := e.Args[min(len(e.Args), 1):]
+	for len(rest) > 1 && strings.HasPrefix(rest[0], "-") {
+		if takesValue := slices.Contains([]string{"-c", "-L", "-S", "-f", "--git-dir"}, rest[0]); takesValue {
+			rest = rest[1:]
+		}
+		rest = rest[1:]
+	}
+	return strings.Join(slices.Concat(e.Args[:min(len(e.Args), 1)], rest[:min(len(rest), 2)]), " ")
 }
 
 func (e *Error) Unwrap() error { return e.Err }
