@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"fleet/internal/proc"
@@ -32,6 +33,7 @@ type Brain struct {
 	Commits bool   // its headless sessions can commit what they write
 	Since   string // the oldest version whose hooks were seen to deny; empty where any will do, since silence is a no there
 
+	Stop  syscall.Signal    // that asks it to end, where SIGTERM doesn't
 	Files map[string]string // further files that its hooks need, beside their settings
 
 	provider string // whose service it uses, where its name doesn't say that

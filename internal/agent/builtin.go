@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"os"
 	"strconv"
+	"syscall"
 )
 
 // scripted plays a script of tool calls through the very hooks that a real agent
@@ -25,6 +26,7 @@ func scripted() Brain {
 func shell() Brain {
 	return Brain{
 		Name: "shell", Program: cmp.Or(os.Getenv("SHELL"), "/bin/sh"),
+		Stop:   syscall.SIGHUP, // at a terminal it ignores the other
 		launch: func(Job) (Command, error) { return Command{mute: true}, nil },
 	}
 }

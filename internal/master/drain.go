@@ -201,6 +201,7 @@ func (d *drain) addSlot(ctx context.Context, brain string) (id string, err error
 func (d *drain) stopAll(ctx context.Context) error {
 	rows, err := d.rows(ctx)
 	headless := slices.DeleteFunc(rows, func(w roster.Workstream) bool { return w.Mode != roster.Headless })
+	idleFirst(headless)
 	for _, w := range headless {
 		_, stopErr := d.Stop(ctx, w.ID)
 		err = cmp.Or(err, stopErr)

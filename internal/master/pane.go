@@ -137,20 +137,20 @@ func (f *Fleet) runAgent(ctx context.Context, b agent.Brain, w *roster.Workstrea
 		defer cancel()
 		go func() { lost <- beside(ctx) }()
 	}
-	exit := waitAgent(cmd, signals, lost)
+	exit := waitAgent(cmd, cmp.Or(b.Stop, syscall.SIGTERM), signals, lost)
 	exit.LastLines = f.ownLastLines(ctx, w.ID)
 	return exit, err
 }
 
 // waitAgent waits for the end of the agent, and ends it when we are asked to end.
-func waitAgent(cmd *exec.Cmd, signals <-chan os.Signal, lost <-chan error) (exit roster.Exit) {
+func waitAgent(cmd *exec.Cmd, ask os.Signal, signals <-chan os.Signal, lost <-chan error) (exit roster.Exit) {
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
 	var kill <-chan time.Time
 	stop := func() {
 		if !exit.Stopped {
 			exit.Stopped = true
-			_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended by itself just now
+			_ = cmd.Process.Signal(ask) // it may have ended by itself just now
 			kill = time.After(stopGrace)
 		}
 	}

@@ -1,9 +1,11 @@
 package master
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"syscall"
 	"time"
 
@@ -82,6 +84,7 @@ func (f *Fleet) end(ctx context.Context, ws string, pid int) error {
 // StopAll ends every worker of the run, its spares, and the tmux server if it is the run's own.
 func (f *Fleet) StopAll(ctx context.Context, stopped func(ws string)) error {
 	rows, err := f.rows(ctx)
+	idleFirst(rows)
 	for _, w := range rows {
 		ran, stopErr := f.Stop(ctx, w.ID)
 		err = errors.Join(err, stopErr)
@@ -96,6 +99,11 @@ func (f *Fleet) StopAll(ctx context.Context, stopped func(ws string)) error {
 		return err
 	}
 	return f.closeServer(ctx)
+}
+
+// idleFirst orders those to be stopped: one that waits would be given the task of one that is stopped before it.
+func idleFirst(rows []roster.Workstream) {
+	slices.SortStableFunc(rows, func(a, b roster.Workstream) int { return cmp.Compare(min(len(a.TaskID), 1), min(len(b.TaskID), 1)) })
 }
 
 // closeServer ends the tmux server if it is the run's own and shows nothing any
