@@ -20,7 +20,6 @@ checkout has none, and could write a file that a worker holds. "hooks install" p
 one hook into .claude/settings.local.json of this repository: such a session may then
 write whatever no worker holds. Everything else in that file stays as it is.`,
 		Example: "  fleet hooks install\n  fleet hooks status\n  fleet hooks remove",
-		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
 		hooksVerb("install", "Put the hook in, once", a.forMaster, func(ctx context.Context, root string) error {

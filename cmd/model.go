@@ -23,7 +23,6 @@ variable it is, or which command prints it.`,
   fleet model add local --base claude --url http://localhost:8080 --key-command 'pass show local'
   fleet model test work
   fleet model default work       for the workstreams of runs to come`,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
 		a.modelChange("add", "Make a profile", " --base codex --key-env WORK_OPENAI_KEY"),

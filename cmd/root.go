@@ -55,19 +55,21 @@ planning/fleet-<slug>/.`,
   fleet attach                                       look at them
   fleet status                                       or at the table`,
 		SilenceErrors: true, SilenceUsage: true,
-		Args: func(_ *cobra.Command, args []string) error {
+		Version: versionText(),
+		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && onTerminal() {
 				return nil
 			}
 			if len(args) == 0 {
 				return roster.Usagef("a command is needed").Hinted("fleet --help lists them")
 			}
-			return roster.Usagef("unknown command %q", args[0]).Hinted("fleet --help lists them")
+			return unknownCommand(c, args[0])
 		},
 		RunE: a.forMaster(a.onFleet(func(ctx context.Context, f *master.Fleet, _ []string) error { return a.screen(ctx, f, false) })),
 	}
 	root.SetOut(a.out)
 	root.SetErr(a.errOut)
+	root.SetVersionTemplate("fleet {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.PersistentFlags().Func("run-dir", "`path` of the run dir (default: $FLEET_RUN_DIR, else the nearest planning/fleet-*)", func(path string) error {
 		if path == "" { // a variable that is not set must not lead to another run
@@ -76,7 +78,12 @@ planning/fleet-<slug>/.`,
 		a.runDir = path
 		return nil
 	})
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return roster.Usagef("%v", err) })
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if words := c.Flags().Args(); c.HasSubCommands() && len(words) > 0 { // the flag is that of a command that isn't there
+			return unknownCommand(c, words[0])
+		}
+		return roster.Usagef("%v", err)
+	})
 	root.AddGroup(
 		&cobra.Group{ID: "run", Title: "The run:"},
 		&cobra.Group{ID: "who", Title: "Workstreams:"},
@@ -99,18 +106,35 @@ planning/fleet-<slug>/.`,
 		newVersion(a), newExitCodes(),
 	)
 	root.SetHelpCommandGroupID("")
-	takeNoArguments(root)
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		checkWords(c)
+	}
 	return root
 }
 
-// takeNoArguments is for all verbs that don't say how many they take.
-func takeNoArguments(c *cobra.Command) {
-	if c.Args == nil {
+// checkWords has a group of verbs take the words of one alone, and print its help where there are none. A verb
+// that doesn't say how many arguments it takes takes none.
+func checkWords(c *cobra.Command) {
+	switch {
+	case c.HasSubCommands():
+		c.Args = func(c *cobra.Command, words []string) error {
+			if len(words) > 0 {
+				return unknownCommand(c, words[0])
+			}
+			return nil
+		}
+		c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	case c.Args == nil:
 		c.Args = args(0, 0)
 	}
 	for _, sub := range c.Commands() {
-		takeNoArguments(sub)
+		checkWords(sub)
 	}
+}
+
+func unknownCommand(of *cobra.Command, word string) error {
+	return roster.Usagef("unknown command %q", word).Hinted("%s --help lists them", of.CommandPath())
 }
 
 // dir opens the run dir: the flag, else the environment, else the nearest one

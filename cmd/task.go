@@ -17,7 +17,6 @@ func newTask(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "task", GroupID: "what",
 		Short: "Add tasks to the graph, look at them, cancel, retry or skip them",
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
 		newTaskAdd(a), newTasks(a, "ls"), newTaskShow(a),
