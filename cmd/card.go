@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fleet/internal/master"
+	"fleet/roster"
 )
 
 // cardRows is how many workers a card has room for.
@@ -98,7 +99,7 @@ func totals(snap master.Snapshot) (parts []string) {
 	}
 	parts = append(parts, fmt.Sprintf("%d of %d tasks over", over, len(snap.Tasks)))
 	if len(snap.Leases) > 0 {
-		parts = append(parts, several(len(snap.Leases), "file")+" held")
+		parts = append(parts, roster.Several(len(snap.Leases), "file")+" held")
 	}
 	return append(parts, fmt.Sprintf("%d tokens, %.2f USD", tokens, cost))
 }

@@ -36,7 +36,7 @@ in between. Before you change the main checkout yourself, check; afterwards, --r
 func (a *app) rebaseline(ctx context.Context, f *master.Fleet, _ []string) error {
 	n, err := f.Rebaseline(ctx)
 	if err == nil {
-		a.talk("the baseline of the main checkout has %d dirty paths", n)
+		a.talk("the baseline of the main checkout has %s", roster.Several(n, "dirty path"))
 	}
 	return err
 }
@@ -56,7 +56,7 @@ func (a *app) checkMain(ctx context.Context, f *master.Fleet, _ []string) error 
 		paths[i] = quote(e.Path)
 	}
 	return &codedError{
-		code: exitEscape, msg: fmt.Sprintf("%d paths of the main checkout differ from its baseline", len(found)),
+		code: exitEscape, msg: fmt.Sprintf("the main checkout differs from its baseline in %s", roster.Several(len(found), "path")),
 		hint: fmt.Sprintf("stop, and save them; in %s: git stash push -u -- %s", f.Dir.Root, strings.Join(paths, " ")),
 	}
 }

@@ -55,7 +55,7 @@ func (a *app) printEvent(e roster.Event, asJSON bool) error {
 func eventText(e roster.Event) string {
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(e.Data)) {
-		if v := fmt.Sprint(e.Data[k]); v != "" && v != "false" && !strings.HasSuffix(k, "_ms") {
+		if v := fmt.Sprint(e.Data[k]); v != "" && v != "false" && v != "<nil>" && v != "[]" && !strings.HasSuffix(k, "_ms") {
 			parts = append(parts, k+"="+short(v, 100))
 		}
 	}

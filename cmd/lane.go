@@ -227,7 +227,7 @@ func (a *app) runLanes(ctx context.Context, f *master.Fleet, packets []lane.Pack
 	case len(packets) == 1:
 		return reports, failed[0].Err
 	}
-	return reports, &codedError{code: exitGate, msg: fmt.Sprintf("%d of %s failed", len(failed), several(len(packets), "lane"))}
+	return reports, &codedError{code: exitGate, msg: fmt.Sprintf("%d of %s failed", len(failed), roster.Several(len(packets), "lane"))}
 }
 
 func newLaneResume(a *app) *cobra.Command {

@@ -58,7 +58,7 @@ func (a *app) runLoad(ctx context.Context, f *master.Fleet, args []string) error
 	}
 	ids, err := f.AddTasks(ctx, file.Tasks)
 	if err == nil {
-		a.talk("added %s; next: fleet run", several(len(ids), "task"))
+		a.talk("added %s; next: fleet run", roster.Several(len(ids), "task"))
 	}
 	return err
 }
@@ -96,6 +96,6 @@ func (a *app) loadInstances(ctx context.Context, d *rundir.Dir, instances []task
 	if err := d.AddQueues(ctx, streams, queue); err != nil {
 		return err
 	}
-	a.talk("added %s with %s; next: fleet run, or fleet spawn", several(len(streams), "workstream"), several(len(queue), "task"))
+	a.talk("added %s with %s; next: fleet run, or fleet spawn", roster.Several(len(streams), "workstream"), roster.Several(len(queue), "task"))
 	return nil
 }

@@ -109,7 +109,7 @@ func (a *app) listRun(ctx context.Context, path string) error {
 				alive++
 			}
 		}
-		_, err := fmt.Fprintf(a.out, "%s\t%d workstreams\t%d workers alive\t%s\n", d.Slug(), len(s.Workstreams), alive, d.Path)
+		_, err := fmt.Fprintf(a.out, "%s\t%s\t%s alive\t%s\n", d.Slug(), roster.Several(len(s.Workstreams), "workstream"), roster.Several(alive, "worker"), d.Path)
 		return err
 	})
 }

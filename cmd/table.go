@@ -3,7 +3,6 @@ package cmd
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"io"
 	"strings"
 
@@ -56,14 +55,6 @@ func listOr(none string, values []string) string { return cmp.Or(strings.Join(va
 
 // short cuts a text to a width, as a cell of a table.
 func short(s string, width int) string { return runewidth.Truncate(roster.Flat(s), width, "…") }
-
-// several is a number of things in words.
-func several(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return fmt.Sprintf("%d %s", n, thing)
-}
 
 // printJSON writes one document.
 func printJSON(out io.Writer, v any) error {

@@ -265,6 +265,14 @@ func Flat(s string) string {
 	}, s)
 }
 
+// Several is a number of things in words.
+func Several(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
 // Heartbeat notes that the workstream is alive; a note replaces the last one.
 // A note that starts with "blocked:" reports the workstream blocked, and any
 // other one after it that it goes on. One that starts with "done:" ends its task:

@@ -218,7 +218,7 @@ func startAll(c call) (string, error) {
 func stopAll(c call) (string, error) {
 	n := 0
 	err := c.f.StopAll(c.ctx, func(string) { n++ })
-	return fmt.Sprintf("stopped %d workers", n), err
+	return "stopped " + roster.Several(n, "worker"), err
 }
 
 func openPane(c call) (*exec.Cmd, error) { return c.f.ShowPane(c.ctx, c.id()) }

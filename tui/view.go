@@ -84,7 +84,7 @@ func (s *Screen) header() string {
 	if contested > 0 {
 		parts = append(parts, s.theme.wait.Render(fmt.Sprintf("%d wait for a file", contested)))
 	}
-	parts = append(parts, fmt.Sprintf("%d files held", s.snap.leases))
+	parts = append(parts, roster.Several(s.snap.leases, "file")+" held")
 	if s.snap.costUSD > 0 {
 		parts = append(parts, fmt.Sprintf("%.2f USD", s.snap.costUSD))
 	}

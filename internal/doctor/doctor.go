@@ -84,7 +84,7 @@ func Run(ctx context.Context, d *rundir.Dir) []Row {
 	rows := []Row{fileSystem(d), lock(ctx, d)}
 	var workstreams []roster.Workstream
 	err := d.View(ctx, func(s *roster.State) error { workstreams = s.Workstreams; return nil })
-	rows = append(rows, row("run-files", fmt.Sprintf("%d workstreams in %s", len(workstreams), d.Path), err))
+	rows = append(rows, row("run-files", roster.Several(len(workstreams), "workstream")+" in "+d.Path, err))
 	for _, w := range workstreams {
 		if d.Alive(w.ID) {
 			commands, err := settings.Commands(d.HookSettings(w.ID))
@@ -116,7 +116,7 @@ func hookSettings(name string, commands []string, err error) Row {
 			return Row{name, Fail, fmt.Sprintf("%s is no program, so every write is blocked", exe)}
 		}
 	}
-	return row(name, fmt.Sprintf("%d hooks", len(commands)), err)
+	return row(name, roster.Several(len(commands), "hook"), err)
 }
 
 // lock checks that the lock excludes, which some network file systems only pretend.

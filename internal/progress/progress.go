@@ -89,7 +89,14 @@ func Say(e roster.Event) (string, Tone) {
 		if text("stopped") == "true" {
 			return "its worker was stopped", Quiet
 		}
-		return "its worker ended: " + firstLine(text("reason")+text("last_lines")), Bad
+		reason := firstLine(text("reason") + text("last_lines"))
+		switch code := text("code"); {
+		case reason != "":
+			return "its worker ended: " + reason, Bad
+		case code != "0":
+			return "its worker ended with code " + code, Bad
+		}
+		return "its worker ended", Plain
 	case roster.StatusChanged:
 		if text("to") == string(roster.Blocked) {
 			return "waits: " + text("reason"), Wait
@@ -172,10 +179,6 @@ func Summary(s *roster.State, denied int) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n(st), st))
 		}
 	}
-	writes := "writes"
-	if denied == 1 {
-		writes = "write"
-	}
-	parts = append(parts, fmt.Sprintf("%d denied %s", denied, writes), fmt.Sprintf("%d tokens, %.2f USD", t["input_tokens"].(int64)+t["output_tokens"].(int64), t["cost_usd"]))
+	parts = append(parts, roster.Several(denied, "denied write"), fmt.Sprintf("%d tokens, %.2f USD", t["input_tokens"].(int64)+t["output_tokens"].(int64), t["cost_usd"]))
 	return strings.Join(parts, " · ")
 }
