@@ -87,13 +87,19 @@ func newLaneLoop(a *app, run *runName) *cobra.Command {
 have found. Prints each item once. It ends when two rounds have added nothing, or with 1 after --rounds.
 The prompt around yours is lanes/ROUND.md of the run.`,
 		Example: "  fleet lane loop --run audit --id races --prompt-file races.md --brain opus",
+		PreRunE: func(*cobra.Command, []string) error {
+			if rounds < 1 {
+				return roster.Usagef("--rounds wants 1 or more")
+			}
+			return nil
+		},
 		RunE: a.forMaster(a.pattern(run, &s, func(ctx context.Context, f *master.Fleet) error {
 			if s.Brain == "" {
 				s.Brain = f.Dir.Config.Brain
 			}
 			whole, err := f.Loop(ctx, s.Packet, rounds, s.LaneOptions, func(item string) { fmt.Fprintln(a.out, roster.Flat(item)) })
 			if err == nil && !whole {
-				return &codedError{code: exitFailed, msg: fmt.Sprintf("there may be more: %d rounds are over, and the last ones still found something", rounds)}
+				return &codedError{code: exitFailed, msg: fmt.Sprintf("there may be more than %s found", roster.Several(rounds, "round"))}
 			}
 			return err
 		})),

@@ -13,6 +13,7 @@ import (
 	"fleet/internal/agent"
 	"fleet/internal/master"
 	"fleet/internal/scripted"
+	"fleet/roster"
 )
 
 // The commands that fleet calls itself: in panes, from tmux, from agents' settings.
@@ -55,6 +56,12 @@ func limitFlags(c *cobra.Command, l *agent.Limits) {
 	c.Flags().DurationVar(&l.Timeout, "task-timeout", 0, "time of a headless worker for a task, such as 90s (default: FLEET_TASK_TIMEOUT)")
 	c.Flags().IntVar(&l.MaxTurns, "max-turns", 0, "turns with the model that such a task may take (default: FLEET_MAX_TURNS)")
 	c.Flags().Float64Var(&l.BudgetUSD, "task-budget-usd", 0, "what such a task may cost (default: FLEET_TASK_BUDGET_USD)")
+	c.PreRunE = func(c *cobra.Command, _ []string) error {
+		if l.Timeout < 0 || l.MaxTurns < 0 || l.BudgetUSD < 0 {
+			return roster.Usagef("%s: --task-timeout, --max-turns and --task-budget-usd want 0 or more", verb(c))
+		}
+		return nil
+	}
 }
 
 func newReap(a *app) *cobra.Command {

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"fleet/hooks"
 	"fleet/internal/git"
@@ -82,7 +83,7 @@ planning/fleet-<slug>/.`,
 		if words := c.Flags().Args(); c.HasSubCommands() && len(words) > 0 { // the flag is that of a command that isn't there
 			return unknownCommand(c, words[0])
 		}
-		return roster.Usagef("%v", err)
+		return badFlag(err)
 	})
 	root.AddGroup(
 		&cobra.Group{ID: "run", Title: "The run:"},
@@ -131,6 +132,17 @@ func checkWords(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		checkWords(sub)
 	}
+}
+
+// kinds are what flags want, by the name of their type.
+var kinds = map[string]string{"int": "a whole number", "int64": "a whole number", "float64": "a number", "duration": "a time such as 90s", "bool": "true or false"}
+
+// badFlag says what is wrong with a flag. How a value is read is nothing to people.
+func badFlag(err error) error {
+	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok && kinds[bad.GetFlag().Value.Type()] != "" {
+		return roster.Usagef("--%s wants %s, not %q", bad.GetFlag().Name, kinds[bad.GetFlag().Value.Type()], bad.GetValue())
+	}
+	return roster.Usagef("%v", err)
 }
 
 func unknownCommand(of *cobra.Command, word string) error {
