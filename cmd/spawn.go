@@ -13,6 +13,7 @@ import (
 
 	"fleet/internal/master"
 	"fleet/roster"
+	"fleet/roster/rundir"
 )
 
 type spawnOptions struct {
@@ -108,6 +109,7 @@ func (a *app) standBy(ctx context.Context, f *master.Fleet, l master.Launched, o
 			if err := f.SpawnSpare(ctx, l, k); err != nil {
 				return err
 			}
+			fmt.Fprintf(a.out, "spare %s stands by\n", rundir.Spare(l.WS.ID, k))
 		}
 	}
 	return nil

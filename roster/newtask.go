@@ -73,6 +73,21 @@ func (s *State) reopen(ws string) {
 
 var taskIDPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
+// Check says what is wrong with a task whatever its id is, which may yet have to be made.
+func (n *NewTask) Check() error {
+	switch {
+	case n.title() == "":
+		return Usagef("the task is empty")
+	case n.Priority < 0 || n.Priority > maxPriority:
+		return Dataf("priority %d: want 1 to %d", n.Priority, maxPriority)
+	case n.MaxAttempts < 0:
+		return Dataf("max_attempts %d: want 1 or more", n.MaxAttempts)
+	}
+	return nil
+}
+
+func (n *NewTask) title() string { return Title(cmp.Or(n.Title, n.Description)) }
+
 // newTask checks one task of a batch by itself.
 func (s *State) newTask(n NewTask, known map[string]bool) (Task, error) {
 	owner, _, _ := strings.Cut(n.ID, ".")
@@ -86,7 +101,6 @@ func (s *State) newTask(n NewTask, known map[string]bool) (Task, error) {
 	case CheckID(owner) == nil && owner != n.Workstream:
 		return Task{}, Dataf("task id %q: ids of this form belong to the tasks of a workstream", n.ID)
 	}
-	title := Title(cmp.Or(n.Title, n.Description))
 	switch {
 	case known[n.ID] && s.Task(n.ID) == nil:
 		return Task{}, Dataf("%s stands twice in the batch", n.ID)
@@ -94,12 +108,9 @@ func (s *State) newTask(n NewTask, known map[string]bool) (Task, error) {
 		return Task{}, Dataf("%s is in the graph already", n.ID)
 	case slices.Contains(n.DependsOn, n.ID):
 		return Task{}, Dataf("%s depends on itself", n.ID)
-	case title == "":
-		return Task{}, Usagef("%s: the task is empty", n.ID)
-	case n.Priority < 0 || n.Priority > maxPriority:
-		return Task{}, Dataf("%s: priority %d: want 1 to %d", n.ID, n.Priority, maxPriority)
-	case n.MaxAttempts < 0:
-		return Task{}, Dataf("%s: max_attempts %d: want 1 or more", n.ID, n.MaxAttempts)
+	}
+	if err := n.Check(); err != nil {
+		return Task{}, fmt.Errorf("%s: %w", n.ID, err)
 	}
 	if n.Workstream != "" {
 		if _, err := s.Workstream(n.Workstream); err != nil {
@@ -108,7 +119,7 @@ func (s *State) newTask(n NewTask, known map[string]bool) (Task, error) {
 	}
 	scope, err := cleanScope(n)
 	return Task{
-		ID: n.ID, Title: title, Status: TaskPending, Priority: cmp.Or(n.Priority, DefaultPriority),
+		ID: n.ID, Title: n.title(), Status: TaskPending, Priority: cmp.Or(n.Priority, DefaultPriority),
 		DependsOn: unique(n.DependsOn), Scope: scope, Workstream: n.Workstream, Pinned: n.Workstream != "", Brain: n.Brain,
 		MaxAttempts: cmp.Or(n.MaxAttempts, s.MaxAttempts, DefaultMaxAttempts), Verify: strings.TrimSpace(Flat(n.Verify)),
 		CreatedAt: Time{s.Now}, UpdatedAt: Time{s.Now},

@@ -93,7 +93,7 @@ func eq(t *testing.T, what string, got, want any) {
 func refused(t *testing.T, err error, kind Kind, says string) {
 	t.Helper()
 	var rule *Error
-	if !errors.As(err, &rule) || rule.Kind != kind || !strings.Contains(rule.Msg, says) {
+	if !errors.As(err, &rule) || rule.Kind != kind || !strings.Contains(err.Error(), says) {
 		t.Errorf("got error %#v, want one of kind %d that says %q", err, kind, says)
 	}
 }

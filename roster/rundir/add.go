@@ -31,6 +31,9 @@ func (d *Dir) AddTasks(ctx context.Context, batch []roster.NewTask) (ids []strin
 	batch = slices.Clone(batch)
 	for i := range batch {
 		if batch[i].ID == "" && batch[i].Workstream == "" {
+			if err := batch[i].Check(); err != nil { // before it has an id that nobody knows
+				return nil, err
+			}
 			batch[i].ID = newTaskID()
 		}
 	}
