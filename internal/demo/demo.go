@@ -123,7 +123,7 @@ func (d *demo) build(ctx context.Context) error {
 		return err
 	}
 	d.say("repository  %s", d.repo)
-	d.say("look inside TMUX_TMPDIR=%s %s attach --run-dir %s\n", os.Getenv("TMUX_TMPDIR"), d.Exe, run.Path)
+	d.say("look inside TMUX_TMPDIR=%s %s attach --run-dir %s\n", os.Getenv("TMUX_TMPDIR"), proc.Quote(d.Exe), run.Path)
 	return nil
 }
 
