@@ -50,8 +50,9 @@ func (a *app) report(err error) int {
 		return exitOK
 	}
 	code, hint := classify(err)
+	words := strings.NewReplacer("\n", "; ", context.Canceled.Error(), "interrupted")
 	if msg := strings.TrimSpace(err.Error()); msg != "" {
-		a.talk("fleet: %s", strings.ReplaceAll(msg, "\n", "; "))
+		a.talk("fleet: %s", words.Replace(msg))
 	}
 	if hint != "" {
 		a.talk("  %s", hint)

@@ -62,7 +62,7 @@ func (s *Server) open(ctx context.Context, spec PaneSpec) (PaneID, error) {
 		return "", err
 	}
 	if err := s.arm(ctx, id, spec); err != nil {
-		return "", errors.Join(err, s.Kill(context.WithoutCancel(ctx), id))
+		return "", errors.Join(err, s.Kill(proc.Steady(ctx), id))
 	}
 	return id, nil
 }

@@ -102,7 +102,7 @@ func (g *Git) orBack(ctx context.Context, err error, back ...string) error {
 	if err == nil {
 		return nil
 	}
-	ctx = context.WithoutCancel(ctx)
+	ctx = proc.Steady(ctx)
 	status, statusErr := g.Status(ctx)
 	var conflict ConflictError
 	for _, c := range status.Changes {

@@ -43,7 +43,7 @@ func (g *Git) CommitOnly(ctx context.Context, message string, changes []Change) 
 		return announced(out)
 	}
 	if len(fresh) > 0 {
-		err = errors.Join(err, g.Unstage(context.WithoutCancel(ctx), fresh))
+		err = errors.Join(err, g.Unstage(proc.Steady(ctx), fresh))
 	}
 	return "", err
 }

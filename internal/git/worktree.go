@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"fleet/internal/proc"
 	"fleet/roster"
 )
 
@@ -99,7 +100,7 @@ func (g *Git) AddWorktree(ctx context.Context, path, branch, from string) error 
 	if _, err := g.git(ctx, "worktree", "add", "--quiet", "--no-track", "-b", branch, path, from); err != nil {
 		// Another call may have been quicker, and then both are its own: without force
 		// git takes away neither a tree with changes nor a branch with commits.
-		ctx = context.WithoutCancel(ctx)
+		ctx = proc.Steady(ctx)
 		_, _ = g.git(ctx, "worktree", "remove", path)
 		_, _ = g.git(ctx, "branch", "-d", branch)
 		return err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fleet/internal/git"
+	"fleet/internal/proc"
 	"fleet/roster"
 	"fleet/roster/rundir"
 )
@@ -117,7 +118,7 @@ func (c *commit) make(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	ctx = context.WithoutCancel(ctx) // what was begun is settled
+	ctx = proc.Steady(ctx) // what was begun is settled
 	if err := c.verify(ctx, sha); err != nil {
 		return "", err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fleet/internal/agent"
+	"fleet/internal/proc"
 	"fleet/roster"
 	"fleet/tmux"
 )
@@ -50,7 +51,7 @@ func (f *Fleet) Drain(ctx context.Context, o DrainOptions) error {
 		return err
 	}
 	err := d.run(ctx)
-	if stopErr := d.stopAll(context.WithoutCancel(ctx)); err == nil {
+	if stopErr := d.stopAll(proc.Steady(ctx)); err == nil {
 		err = stopErr
 	}
 	return err

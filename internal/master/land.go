@@ -8,6 +8,7 @@ import (
 	"regexp"
 
 	"fleet/internal/git"
+	"fleet/internal/proc"
 	"fleet/roster"
 	"fleet/roster/rundir"
 )
@@ -65,7 +66,7 @@ func (f *Fleet) Lander(ctx context.Context, o LandOptions, said func(string, ...
 		return nil, nil, err
 	}
 	done = func() {
-		if err := l.git.RemoveScratch(context.WithoutCancel(ctx), l.scratch()); err != nil {
+		if err := l.git.RemoveScratch(proc.Steady(ctx), l.scratch()); err != nil {
 			l.Said("note: %v", err)
 		}
 		unlock()

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"fleet/internal/git"
+	"fleet/internal/proc"
 	"fleet/roster"
 	"fleet/roster/rundir"
 )
@@ -32,7 +33,7 @@ func (l *Lander) move(ctx context.Context, to rundir.Landing) (at standing, err 
 	if err := l.Dir.BeginLanding(to); err != nil {
 		return at, err
 	}
-	ctx = context.WithoutCancel(ctx)
+	ctx = proc.Steady(ctx)
 	switch {
 	case to.From == to.To:
 	case at.checkout == "":

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fleet/internal/agent"
+	"fleet/internal/proc"
 	"fleet/roster"
 	"fleet/roster/lane"
 	"fleet/roster/lane/schema"
@@ -343,7 +344,7 @@ func (f *fan) start(ctx context.Context) error {
 			f.waits = append(f.waits, l)
 			continue
 		}
-		begun, err := f.begin(context.WithoutCancel(ctx), l, busy) // or nobody would know what has been begun
+		begun, err := f.begin(proc.Steady(ctx), l, busy) // or nobody would know what has been begun
 		switch {
 		case err != nil:
 			f.report(l, Failed, err)
@@ -353,7 +354,7 @@ func (f *fan) start(ctx context.Context) error {
 			f.waits = append(f.waits, l)
 		}
 	}
-	f.awaitOpened(context.WithoutCancel(ctx))
+	f.awaitOpened(proc.Steady(ctx))
 	return nil
 }
 

@@ -75,7 +75,7 @@ func (f *Fleet) makeTree(ctx context.Context, p Plan) error {
 		return err
 	}
 	if err := f.furnish(ctx, p.Dir); err != nil {
-		ctx, g := context.WithoutCancel(ctx), git.In(f.Run, f.Dir.Root)
+		ctx, g := proc.Steady(ctx), git.In(f.Run, f.Dir.Root)
 		return errors.Join(err, g.RemoveScratch(ctx, p.Dir), g.DeleteBranch(ctx, p.Branch, from))
 	}
 	return nil

@@ -69,6 +69,16 @@ func (e *Error) Unwrap() error { return e.Err }
 // Missing reports whether err says that the program is not installed.
 func Missing(err error) bool { return errors.Is(err, exec.ErrNotFound) }
 
+// steady marks a context.
+type steady struct{}
+
+// Steady is a context for what has to be finished once it is begun. It doesn't end
+// with ctx, and what Run starts under it has no terminal, so that an interrupt typed
+// there doesn't reach it: git, and whatever else shares our process group, dies of one.
+func Steady(ctx context.Context) context.Context {
+	return context.WithValue(context.WithoutCancel(ctx), steady{}, true)
+}
+
 // Run is the Runner of the product.
 func Run(ctx context.Context, c Cmd) ([]byte, error) {
 	if _, bounded := ctx.Deadline(); !bounded {
@@ -81,9 +91,7 @@ func Run(ctx context.Context, c Cmd) ([]byte, error) {
 	if c.Stdin != nil {
 		cmd.Stdin = bytes.NewReader(c.Stdin)
 	}
-	if c.As != nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.As}
-	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.As, Setsid: ctx.Value(steady{}) != nil}
 	if c.Keep != nil {
 		cmd.ExtraFiles = []*os.File{c.Keep}
 	}
@@ -97,6 +105,8 @@ func Run(ctx context.Context, c Cmd) ([]byte, error) {
 	}
 	if cause := ctx.Err(); cause != nil {
 		err = cause
+	} else if interrupted(err) {
+		err = context.Canceled // we have been, too, and only don't know yet
 	}
 	return stdout.Bytes(), &Error{
 		Args:   c.Args,
@@ -104,6 +114,12 @@ func Run(ctx context.Context, c Cmd) ([]byte, error) {
 		Stderr: strings.TrimSpace(stderr.String()),
 		Err:    err,
 	}
+}
+
+// interrupted reports whether a program died of an interrupt.
+func interrupted(err error) bool {
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	return ok && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGINT
 }
 
 func exitCode(err error) int {
