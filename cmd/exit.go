@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,9 +51,10 @@ func (a *app) report(err error) int {
 		return exitOK
 	}
 	code, hint := classify(err)
-	words := strings.NewReplacer("\n", "; ", context.Canceled.Error(), "interrupted")
 	if msg := strings.TrimSpace(err.Error()); msg != "" {
-		a.talk("fleet: %s", words.Replace(msg))
+		msg = strings.ReplaceAll(msg, context.Canceled.Error(), "interrupted")
+		parts := slices.Compact(strings.Split(msg, "\n")) // what keeps one worker from us keeps all of them
+		a.talk("fleet: %s", strings.Join(parts, "; "))
 	}
 	if hint != "" {
 		a.talk("  %s", hint)
