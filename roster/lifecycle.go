@@ -1,6 +1,7 @@
 package roster
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -288,8 +289,11 @@ func (s *State) WorkerExited(id string, epoch int, e Exit) error {
 		}
 	} else {
 		reason := fmt.Sprintf("worker exited with code %d", e.Code)
-		if e.Code < 0 && e.LastLines != "" { // what kept it from running
+		switch {
+		case e.Code < 0 && e.LastLines != "": // what kept it from running
 			reason = "worker failed: " + Title(e.LastLines)
+		case e.Code == 0 && w.Mode == Headless && w.TaskID == "": // nothing is left to do, and its note says how that ended
+			reason = cmp.Or(w.Notes, reason)
 		}
 		s.bury(w, reason, e.Code == 0)
 	}

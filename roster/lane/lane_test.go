@@ -183,7 +183,7 @@ func TestGate(t *testing.T) {
 		"fenced":                        {artifact: result("```json\n{\"ok\":true}\n```"), schema: wanted, want: `{"ok":true}`},
 		"fenced with prose around":      {artifact: result("Here it is:\n```json\n{\"ok\":true}\n```\nAnything else?"), schema: wanted, want: `{"ok":true}`},
 		"two fences":                    {artifact: result("```\n{\"ok\":true}\n```\nor\n```\n{\"ok\":false}\n```"), schema: wanted, wrong: "does not fit its schema"},
-		"prose":                         {artifact: result("it is ok"), schema: wanted, wrong: "does not fit its schema: invalid character"},
+		"prose":                         {artifact: result("it is ok"), schema: wanted, wrong: "does not fit its schema: it is no JSON: invalid character"},
 		"not what is asked for":         {artifact: result(`{"ok":"yes"}`), schema: wanted, wrong: "at '/ok': got string, want boolean"},
 		"without what is required":      {artifact: result(`{}`), schema: wanted, wrong: "missing property 'ok'"},
 		"something behind the JSON":     {artifact: result(`{"ok":true} {"ok":true}`), schema: wanted, wrong: "does not fit its schema"},

@@ -43,11 +43,11 @@ func check(s *jsonschema.Schema, reply string) (string, error) {
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	if err != nil {
 		fenced, ok := unfence(text)
-		if !ok {
-			return "", err
+		if ok {
+			value, err = jsonschema.UnmarshalJSON(strings.NewReader(fenced))
 		}
-		if value, err = jsonschema.UnmarshalJSON(strings.NewReader(fenced)); err != nil {
-			return "", err
+		if err != nil {
+			return "", fmt.Errorf("it is no JSON: %w", err)
 		}
 		text = fenced
 	}
