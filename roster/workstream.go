@@ -231,7 +231,7 @@ const titleRunes = 200
 // Title is the first line of a text that says something, cut to what a table can show.
 func Title(text string) string {
 	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(Flat(line))
+		line = strings.TrimSpace(Flat(strings.ToValidUTF8(line, "\uFFFD")))
 		if line == "" {
 			continue
 		}
@@ -251,7 +251,10 @@ func Printable(path string) string {
 	return path
 }
 
-// Flat makes a text fit into one cell: control characters, tabs and newlines among them, become spaces.
+// escapes are what sets the colours of a terminal, its title and the like.
+var escapes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b(\[[0-?]*[ -/]*[@-~]|\][^\a\x1b]*(\a|\x1b\\))`) })
+
+// Flat makes a text fit into one cell: escape sequences go, and control characters, tabs and newlines among them, become spaces.
 func Flat(s string) string {
 	clean := func(r rune) bool { return r < ' ' || r == 0x7f }
 	if strings.IndexFunc(s, clean) < 0 {
@@ -262,7 +265,7 @@ func Flat(s string) string {
 			return ' '
 		}
 		return r
-	}, s)
+	}, escapes().ReplaceAllString(s, ""))
 }
 
 // Several is a number of things in words.

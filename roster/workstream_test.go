@@ -96,8 +96,14 @@ func TestTitle(t *testing.T) {
 		"\n\n  two \nmore": "two",
 		"a\tb\rc":          "a b c",
 		"a\x00\x7fb":       "a  b",
-		long:               strings.Repeat("日", 199) + "…",
-		long[:200*3]:       long[:200*3],
+		"a\xffb":           "a\uFFFDb",
+
+		"\x1b[1;32mdone\x1b[0m":               "done",
+		"\x1b]0;title\aa\x1b]8;;x\x1b\\b\x1b": "ab",
+		"\x1b\x1b[m[m":                        "[m",
+
+		long:         strings.Repeat("日", 199) + "…",
+		long[:200*3]: long[:200*3],
 	} {
 		if got := Title(in); got != want {
 			t.Errorf("Title(%q) = %q, want %q", in, got, want)
