@@ -250,7 +250,9 @@ func until(t *roster.TaskView, now roster.Time) time.Time {
 	switch {
 	case t.InHand():
 		return now.Time
-	case t.CompletedAt.IsZero(): // it waits to be tried again
+	case t.CompletedAt.IsZero() && t.DurationMS > 0: // it waits to be tried again, maybe since somebody said so much later
+		return t.AssignedAt.Add(time.Duration(t.DurationMS) * time.Millisecond)
+	case t.CompletedAt.IsZero():
 		return t.UpdatedAt.Time
 	}
 	return t.CompletedAt.Time

@@ -58,6 +58,9 @@ func TestSnapshotLanes(t *testing.T) {
 		s.Workstreams[1].Epoch = 1
 		ended.Status, ended.Attempts, ended.OutputTokens, ended.CostUSD = roster.TaskDone, 2, 1234, 0.5
 		ended.AssignedAt, ended.CompletedAt = roster.Time{Time: began}, roster.Time{Time: began.Add(75 * time.Second)}
+		again := &s.Tasks[2]
+		again.Status, again.Attempts, again.DurationMS = roster.TaskPending, 1, 2000
+		again.AssignedAt, again.UpdatedAt = roster.Time{Time: began}, roster.Time{Time: began.Add(time.Minute)}
 		return nil
 	})
 	write(t, r.Dir.Log("WS02"), strings.Repeat("x", 5000)+"\nfirst\n"+strings.Repeat("é", 200)+" \n \n\n")
@@ -79,7 +82,7 @@ func TestSnapshotLanes(t *testing.T) {
 			Activity: strings.Repeat("ä", 89) + "…", LastCommit: strings.Repeat("ä", 89) + "…",
 			Artifact: "planning/fleet-shop/results/WS02.2.json", ErrTail: strings.Repeat("é", 159) + "…",
 		},
-		{ID: "WS03", Name: "ws03", State: LanePending},
+		{ID: "WS03", Name: "ws03", State: LanePending, Started: roster.Time{Time: began}, Elapsed: 2},
 	}
 	near := cmpopts.AcyclicTransformer("elapsed", func(l Lane) Lane { // a second may pass meanwhile
 		if l.Elapsed == 91 {
