@@ -74,30 +74,11 @@ func (f *Fleet) Replace(ctx context.Context, ws string) (l Launched, err error) 
 		if l.Plan, err = f.PlanSpares(ctx, ws, SpawnOptions{}); err != nil {
 			return l, err
 		}
-		if err = f.SpawnSpare(ctx, l, 1); err == nil {
-			err = f.awaitSpare(ctx, ws)
-		}
-		if err != nil {
+		if err = f.SpawnSpare(ctx, l, 1); err != nil {
 			return l, err
 		}
 	}
 	return f.HandOff(ctx, ws, 0)
-}
-
-// awaitSpare waits until a spare of a workstream stands by.
-func (f *Fleet) awaitSpare(ctx context.Context, ws string) error {
-	wake, stop := f.Dir.Changes("live")
-	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, wrapperTimeout)
-	defer cancel()
-	for len(f.Dir.Spares(ws)) == 0 {
-		select {
-		case <-wake:
-		case <-ctx.Done():
-			return roster.Refusef("no spare of %s has come up", ws).Hinted("fleet attach --panes shows why")
-		}
-	}
-	return nil
 }
 
 // seat makes the pane of a spare that was called the worker's.

@@ -24,7 +24,7 @@ func (f *Fleet) PlanSpares(ctx context.Context, ws string, o SpawnOptions) (Plan
 	return f.Plan(ctx, ws, o)
 }
 
-// SpawnSpare opens the k-th spare of a workstream, unless that stands by already.
+// SpawnSpare opens the k-th spare of a workstream, unless that stands by already, and returns once it does.
 func (f *Fleet) SpawnSpare(ctx context.Context, l Launched, k int) error {
 	server, err := f.Tmux()
 	if err != nil {
@@ -46,7 +46,25 @@ func (f *Fleet) SpawnSpare(ctx context.Context, l Launched, k int) error {
 		Session: f.Session(), Window: "spares", Dir: l.Dir, Args: f.SpareArgs(l, k),
 		Tags: tmux.Tags{Run: f.Dir.Path, WS: name, Epoch: spareEpoch},
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	return f.awaitSpare(ctx, name)
+}
+
+func (f *Fleet) awaitSpare(ctx context.Context, name string) error {
+	wake, stop := f.Dir.Changes("live")
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, wrapperTimeout)
+	defer cancel()
+	for !f.Dir.Alive(name) {
+		select {
+		case <-wake:
+		case <-ctx.Done():
+			return roster.Refusef("%s has not come up", name).Hinted("fleet attach --panes shows why")
+		}
+	}
+	return nil
 }
 
 // SpareArgs is the command that runs in the pane of the k-th spare.
