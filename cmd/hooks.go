@@ -38,14 +38,14 @@ write whatever no worker holds. Everything else in that file stays as it is.`,
 			}
 			return places.Exclude("/" + settings.Local) // or nobody could commit: the file is no worker's
 		}),
-		hooksVerb("remove", "Take the hook out", a.forMaster, func(ctx context.Context, root string) error {
+		hooksVerb("remove", "Take the hook out", a.forMaster, func(_ context.Context, root string) error {
 			path, err := settings.Remove(root)
 			if err == nil {
 				a.talk("removed from %s", path)
 			}
 			return err
 		}),
-		hooksVerb("status", "Show what is installed; exit 1 if nothing is", forAll, func(ctx context.Context, root string) error {
+		hooksVerb("status", "Show what is installed; exit 1 if nothing is", forAll, func(_ context.Context, root string) error {
 			commands, err := settings.Installed(root)
 			if err != nil {
 				return err

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"fleet/roster"
+	"fleet/roster/rundir"
 )
 
 // tree turns paths as agents name them into the keys of leases.
@@ -108,10 +108,5 @@ func (t tree) abs(key string) string {
 
 // stamp describes the file behind a key as it is now, and when it was written.
 func (t tree) stamp(key string) (stamp string, modNanos int64) {
-	info, err := os.Stat(t.abs(key))
-	if err != nil {
-		return roster.FileStamp(0, 0, false), 0
-	}
-	modNanos = info.ModTime().UnixNano()
-	return roster.FileStamp(modNanos, info.Size(), true), modNanos
+	return rundir.Stamp(t.abs(key))
 }

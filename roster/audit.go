@@ -49,9 +49,18 @@ func (s *State) settle(w *Workstream, l Lease, sh Shell) {
 	if stamp == l.Stamp {
 		return
 	}
+	s.Note(FileChanged, w.ID, w.TaskID, map[string]any{"path": l.Path, "tool": sh.Tool})
+	s.endWrite(w, l, stamp)
+}
+
+// endWrite notes in a lease what the file is after a write of its holder's.
+func (s *State) endWrite(w *Workstream, l Lease, stamp string) {
+	if l.Stamp == stampCommitted+stamp {
+		s.dropLeases(w, []string{l.Path}, "committed")
+		return
+	}
 	l.Stamp = stamp
 	s.Leases.Put(l)
-	s.Note(FileChanged, w.ID, w.TaskID, map[string]any{"path": l.Path, "tool": sh.Tool})
 }
 
 // Audit looks for files that others hold and that changed, in the time that is
@@ -64,7 +73,7 @@ func (s *State) Audit(id string, epoch int, sh Shell) ([]ForeignWrite, error) {
 	}
 	var changed []Lease
 	for l := range s.Leases.All() {
-		if l.WS == id || l.Stamp == "" || !s.sameTree(w, l.WS) {
+		if l.WS == id || l.underWay() || !s.sameTree(w, l.WS) {
 			continue
 		}
 		if now, at := sh.Stamp(l.Path); now != l.Stamp && (at == 0 || at >= sh.Since) {

@@ -56,8 +56,9 @@ func (w *Workstream) ownTree() bool { return w.Tree != "" && w.Tree != MainTree 
 const noteForced = "forced-commit-unclaimed-left"
 
 // Committed notes a commit of a workstream's files. The leases that were
-// taken before it and have not changed since are free.
-func (s *State) Committed(id, sha string, paths []string, before []Lease, forced bool) error {
+// taken before it and have not changed since are free. Those whose write is under way
+// are by the end of it, if the file is then what it was by its stamp when it was committed.
+func (s *State) Committed(id, sha string, paths []string, before []Lease, stamps map[string]string, forced bool) error {
 	w, err := s.Workstream(id)
 	if err != nil {
 		return err
@@ -69,6 +70,12 @@ func (s *State) Committed(id, sha string, paths []string, before []Lease, forced
 	}
 	s.Note(CommitMade, id, w.TaskID, map[string]any{"sha": sha, "paths": paths, "forced": forced})
 	s.FreeCommitted(before)
+	for _, l := range s.Held(id) {
+		if stamp := stamps[l.Path]; l.Stamp == "" && stamp != "" && slices.Contains(paths, l.Path) {
+			l.Stamp = stampCommitted + stamp
+			s.Leases.Put(l)
+		}
+	}
 	return nil
 }
 
@@ -77,7 +84,7 @@ func (s *State) FreeCommitted(seen []Lease) {
 	for _, l := range seen {
 		now, held := s.Leases.Get(l.Path)
 		w, err := s.Workstream(l.WS)
-		if held && now == l && err == nil && l.Stamp != "" {
+		if held && now == l && err == nil && !l.underWay() {
 			s.dropLeases(w, []string{l.Path}, "committed")
 		}
 	}

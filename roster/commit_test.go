@@ -43,18 +43,35 @@ func TestLeasesUntilCommit(t *testing.T) {
 	s.Leases.Put(l)
 	before := []Lease{l}
 	eq(t, "denials of its holder", len(s.AcquireLeases(ask("WS01", 1, everybody, "lib/one.go"))), 0)
-	must(t, s.Committed("WS01", "abc1234", []string{"lib/one.go"}, before, false))
+	must(t, s.Committed("WS01", "abc1234", []string{"lib/one.go"}, before, nil, false))
 	_, held = s.Leases.Get("lib/one.go")
 	eq(t, "held while it is being written", held, true)
 
 	// Unchanged since, it is free.
 	must(t, s.FileWritten("WS01", 1, "lib/one.go", "Edit", "2:2"))
 	l, _ = s.Leases.Get("lib/one.go")
-	must(t, s.Committed("WS01", "abc1235", []string{"lib/one.go"}, []Lease{l}, true))
+	must(t, s.Committed("WS01", "abc1235", []string{"lib/one.go"}, []Lease{l}, nil, true))
 	_, held = s.Leases.Get("lib/one.go")
 	eq(t, "held after the commit", held, false)
 	w, _ := s.Workstream("WS01")
 	eq(t, "row", []string{w.LandedSHA, w.Notes}, []string{"abc1235", "forced-commit-unclaimed-left"})
+}
+
+// A command that writes and commits frees the file when it ends, unless it has written it once more.
+func TestCommitWithinAWrite(t *testing.T) {
+	for stamp, free := range map[string]bool{"1:1": true, "2:2": false} {
+		s := race()
+		s.UntilCommit = true
+		l, _ := s.Leases.Get("lib/one.go")
+		must(t, s.Committed("WS01", "abc1234", []string{"lib/one.go"}, []Lease{l}, map[string]string{"lib/one.go": "1:1", "lib/two.go": "1:1"}, false))
+		eq(t, "denials before it ends", len(s.AcquireLeases(ask("WS02", 1, everybody, "lib/one.go"))), 1)
+		found, err := s.Audit("WS02", 1, Shell{Tool: "Bash", Stamp: disk{}.stamp})
+		must(t, err)
+		eq(t, "found by another, who can't judge it", len(found), 0)
+		must(t, s.FileWritten("WS01", 1, "lib/one.go", "Bash", stamp))
+		_, held := s.Leases.Get("lib/one.go")
+		eq(t, "held after "+stamp, held, !free)
+	}
 }
 
 // Two that wait for each other's files would wait for ever: whose turn ends last lets go.

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Lease is one row of leases.tsv, the proof of a write: one file, held by one workstream for one task.
@@ -15,8 +16,14 @@ type Lease struct {
 	Epoch      int    `json:"epoch"`
 	Tool       string `json:"tool"` // the tool that wrote first, or "uncommitted": see Kept
 	AcquiredAt Time   `json:"acquired_at"`
-	Stamp      string `json:"stamp"` // the file after the holder's last write, see FileStamp; empty while a write is under way
+	Stamp      string `json:"stamp"` // the file after the holder's last write, see FileStamp; empty while a write is under way, see also stampCommitted
 }
+
+// stampCommitted stands before the stamp of a file that was committed by the very command whose write is under way:
+// if it is the same file when that ends, the lease is free.
+const stampCommitted = "committed:"
+
+func (l *Lease) underWay() bool { return l.Stamp == "" || strings.HasPrefix(l.Stamp, stampCommitted) }
 
 // Leases is the table of held files. The key is the exclusion: a path has one row or none.
 // It is an interface since the write check, on every edit, asks for one path of

@@ -261,8 +261,7 @@ func (s *State) FileWritten(id string, epoch int, path, tool, stamp string) erro
 		s.Note(FileChanged, id, w.TaskID, map[string]any{"path": path, "tool": tool})
 	}
 	if l, held := s.Leases.Get(path); held && l.WS == id {
-		l.Stamp = stamp
-		s.Leases.Put(l)
+		s.endWrite(w, l, stamp)
 	}
 	return nil
 }

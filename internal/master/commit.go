@@ -68,7 +68,8 @@ type commit struct {
 	ws     string
 
 	own, others []git.Change
-	leases      []roster.Lease // those of the workstream, as they are before the commit
+	leases      []roster.Lease    // those of the workstream, as they are before the commit
+	stamps      map[string]string // by path, of what they hold
 	forced      bool
 }
 
@@ -89,6 +90,10 @@ func (c *commit) look(ctx context.Context) error {
 	})
 	if err != nil {
 		return err
+	}
+	c.stamps = make(map[string]string)
+	for _, l := range c.leases {
+		c.stamps[l.Path], _ = rundir.Stamp(filepath.Join(c.places.Root, l.Path))
 	}
 	for _, change := range status.Changes {
 		switch {
@@ -124,7 +129,7 @@ func (c *commit) make(ctx context.Context) (string, error) {
 	}
 	left := c.afterHooks(ctx) // whatever that is, the commit is made
 	return sha, errors.Join(left, c.Dir.Update(ctx, func(s *roster.State) error {
-		return s.Committed(c.ws, sha, git.Paths(c.own), c.leases, c.forced)
+		return s.Committed(c.ws, sha, git.Paths(c.own), c.leases, c.stamps, c.forced)
 	}))
 }
 

@@ -126,7 +126,7 @@ func (s *scene) work(st *roster.State, w *roster.Workstream, t *roster.Task) err
 		_, err := st.Complete(w.ID, w.Epoch, t.ID, t.Attempts, roster.Outcome{Kind: roster.ErrTimeout, Reason: "its time is over"})
 		return err
 	case spent >= p.minutes:
-		if err := st.Committed(w.ID, fmt.Sprintf("%07x", st.Now.Unix()%0xfffffff), p.writes, st.Held(w.ID), false); err != nil {
+		if err := st.Committed(w.ID, fmt.Sprintf("%07x", st.Now.Unix()%0xfffffff), p.writes, st.Held(w.ID), nil, false); err != nil {
 			return err
 		}
 		_, err := st.Complete(w.ID, w.Epoch, t.ID, t.Attempts, roster.Outcome{
