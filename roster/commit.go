@@ -84,7 +84,7 @@ func (s *State) FreeCommitted(seen []Lease) {
 	for _, l := range seen {
 		now, held := s.Leases.Get(l.Path)
 		w, err := s.Workstream(l.WS)
-		if held && now == l && err == nil && !l.underWay() {
+		if held && now == l && err == nil && (l.Kept() || !l.underWay()) {
 			s.dropLeases(w, []string{l.Path}, "committed")
 		}
 	}
@@ -98,8 +98,13 @@ func (s *State) endLeases(w *Workstream, why string) {
 		s.releaseLeases(w, why)
 		return
 	}
+	s.keepLeases(w)
+}
+
+// keepLeases keeps what a workstream holds, for its present incarnation, until it is committed.
+func (s *State) keepLeases(w *Workstream) {
 	for _, l := range s.Held(w.ID) {
-		l.Tool = toolKept
+		l.Tool, l.Epoch = toolKept, w.Epoch
 		s.Leases.Put(l)
 	}
 }

@@ -31,7 +31,7 @@ func TestHandOver(t *testing.T) {
 	eq(t, "of the next worker", row(t, s, "WS01").TaskID, "T1")
 	eq(t, "note", row(t, s, "WS01").Notes, "")
 	eq(t, "attempts, of which the one that was ended doesn't count", s.Task("T1").Attempts, 1)
-	held.Epoch = epoch
+	held.Epoch, held.Tool = epoch, toolKept
 	eq(t, "held", s.Held("WS01"), []Lease{held})
 
 	must(t, s.HandOver("WS02")) // which has none

@@ -272,14 +272,6 @@ func (s *State) Held(ws string) []Lease {
 	return held
 }
 
-// passLeases gives what a workstream holds to its present incarnation.
-func (s *State) passLeases(w *Workstream) {
-	for _, l := range s.Held(w.ID) {
-		l.Epoch = w.Epoch
-		s.Leases.Put(l)
-	}
-}
-
 // releaseLeases drops every lease of a workstream and returns their paths.
 func (s *State) releaseLeases(w *Workstream, why string) []string {
 	var paths []string

@@ -25,12 +25,9 @@ type Launch struct {
 // it over. That no worker of this workstream runs is for the caller to know: it holds
 // the liveness lock.
 func (s *State) Launch(id string, l Launch) (epoch int, err error) {
-	w, err := s.Workstream(id)
+	w, err := s.unlanded(id)
 	if err != nil {
 		return 0, err
-	}
-	if w.Status == Landed {
-		return 0, Refusef("%s has landed", id).Hinted("add a new workstream for further work")
 	}
 	note := noteOver
 	if !l.Over {
@@ -41,7 +38,7 @@ func (s *State) Launch(id string, l Launch) (epoch int, err error) {
 	if w.Brain != l.Brain { // the limit was another's
 		w.ParkedUntil = Time{}
 	}
-	w.Brain, w.Mode, w.Tree, w.SessionID, w.Notes = l.Brain, l.Mode, l.Tree, "", ""
+	w.Brain, w.Mode, w.Tree, w.SessionID, w.Notes = l.Brain, l.Mode, l.Tree, "", note
 	w.Heartbeat = s.Now.Unix()
 	if w.Status != Done {
 		s.setStatus(w, Pending, note)
@@ -55,11 +52,20 @@ func (s *State) Launch(id string, l Launch) (epoch int, err error) {
 	return w.Epoch, nil
 }
 
+// unlanded is a workstream that can have a worker.
+func (s *State) unlanded(id string) (*Workstream, error) {
+	w, err := s.Workstream(id)
+	if err == nil && w.Status == Landed {
+		err = Refusef("%s has landed", id).Hinted("add a new workstream for further work")
+	}
+	return w, err
+}
+
 // HandOver ends the present incarnation of a workstream for the next one, which goes on
 // where it is: the task in hand is given to nobody else, nothing comes before it, and the
 // files stay held. Its worker, if one runs, is for the caller to end.
 func (s *State) HandOver(id string) error {
-	w, err := s.Workstream(id)
+	w, err := s.unlanded(id)
 	if err != nil {
 		return err
 	}
@@ -69,8 +75,9 @@ func (s *State) HandOver(id string) error {
 	s.Note(WorkerExited, id, w.TaskID, map[string]any{"epoch": w.Epoch, "code": 0, "stopped": true, "reason": noteOver})
 	s.endTask(w, notItsFault, noteOver)
 	w.Epoch, w.Heartbeat = w.Epoch+1, s.Now.Unix()
-	s.passLeases(w)
-	if w.Live() || w.Status == Dead {
+	s.keepLeases(w)
+	w.Notes = noteOver
+	if w.Status != Done {
 		s.setStatus(w, Pending, noteOver)
 	}
 	return nil

@@ -117,7 +117,7 @@ func (m *model) inTheWay(id, file string) string {
 	if by := m.holder[file]; by == id {
 		return ""
 	} else if by != "" {
-		if m.alive[by] {
+		if m.alive[by] || m.between(by) {
 			return by
 		}
 		m.die(by)
@@ -128,7 +128,7 @@ func (m *model) inTheWay(id, file string) string {
 			continue
 		}
 		w := &m.s.Workstreams[m.at(other)]
-		if m.alive[other] || !w.manned() {
+		if m.alive[other] || m.between(other) || !w.manned() {
 			return other
 		}
 		m.die(other)
@@ -266,6 +266,23 @@ func (m *model) Launch(t *rapid.T) {
 	}
 }
 
+// HandOver ends a worker for another, which may never come.
+func (m *model) HandOver(t *rapid.T) {
+	id := known(t, m)
+	if err := m.s.HandOver(id); err != nil {
+		t.Fatal(err)
+	}
+	m.epoch[id]++
+	if m.alive[id] = rapid.Bool().Draw(t, "there is another"); m.alive[id] {
+		if _, err := m.s.Launch(id, Launch{Brain: "claude", Mode: Interactive, Over: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// between tells whether what id handed over waits for its next worker.
+func (m *model) between(id string) bool { return m.s.isBetween(&m.s.Workstreams[m.at(id)]) }
+
 // fenced makes a call and tells whether it counted, which it must for the present worker alone.
 func fenced(t *rapid.T, m *model, call func(id string, epoch int) error) (id string, ok bool) {
 	id, epoch, present := caller(t, m)
@@ -370,7 +387,7 @@ func (m *model) Tick(t *rapid.T) {
 	m.Wait(t)
 	for _, w := range m.s.Workstreams {
 		switch task := m.s.Task(w.TaskID); {
-		case w.manned() && !m.alive[w.ID]:
+		case w.manned() && !m.alive[w.ID] && !m.between(w.ID):
 			m.die(w.ID)
 		case task != nil && !task.Deadline.IsZero() && task.Deadline.Before(m.s.Now):
 			m.drop(w.ID)
@@ -464,10 +481,10 @@ func (m *model) Check(t *rapid.T) {
 	for l := range m.s.Leases.All() {
 		got[l.Path] = l.WS
 		w, err := m.s.Workstream(l.WS)
-		if err != nil || !w.Live() || l.Epoch != w.Epoch {
+		if err != nil || !w.Live() && !l.Kept() || l.Epoch != w.Epoch {
 			t.Fatalf("%s is leased to %s in incarnation %d, whose row is %+v", l.Path, l.WS, l.Epoch, w)
 		}
-		if task := m.s.Task(l.Task); l.Task != "" && (task == nil || !task.InHand() || task.Workstream != l.WS) {
+		if task := m.s.Task(l.Task); l.Task != "" && !l.Kept() && (task == nil || !task.InHand() || task.Workstream != l.WS) {
 			t.Fatalf("%s is leased to %s for %s, which is %+v", l.Path, l.WS, l.Task, task)
 		}
 	}

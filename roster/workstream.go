@@ -114,7 +114,9 @@ func (w *Workstream) manned() bool {
 	return w.Epoch > 0 && (w.Status == Started || w.Status == Working || w.TaskID != "" || w.Status == Blocked && !w.saysBlocked() || w.handedOver())
 }
 
-func (w *Workstream) handedOver() bool { return w.Status == Pending && w.Notes == noteOver }
+func (w *Workstream) handedOver() bool {
+	return (w.Status == Pending || w.Status == Done) && w.Notes == noteOver
+}
 
 // betweenSessions reports whether no agent is at work for the worker: a headless one
 // has a session for each task. What reports all the same is left of one that has ended.
