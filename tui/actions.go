@@ -232,15 +232,19 @@ func openBrief(c call) (*exec.Cmd, error) {
 }
 
 func openDiff(c call) (*exec.Cmd, error) {
-	tree, paths := c.f.Dir.Tree(&c.ws.Workstream), c.ws.held
-	switch {
-	case tree != c.f.Dir.Root:
-		paths = nil // all that is there is its own
-	case len(paths) == 0:
-		return nil, roster.Refusef("%s holds no file: there is nothing of its own to show", c.id())
+	patch, err := c.f.Diff(c.ctx, c.id(), os.Getenv("NO_COLOR") == "")
+	if err != nil {
+		return nil, err
 	}
-	cmd := exec.Command("git", append([]string{"-C", tree, "-c", "core.pager=" + cmp.Or(os.Getenv("PAGER"), "less -R"), "diff", "HEAD", "--"}, paths...)...)
-	return cmd, nil
+	return pager(patch + "\n"), nil
+}
+
+// pager shows a text. less stays, even where all of it fits the terminal, unless the person tells less otherwise.
+func pager(text string) *exec.Cmd {
+	cmd := exec.Command("sh", "-c", cmp.Or(os.Getenv("PAGER"), "less -R"))
+	cmd.Stdin = strings.NewReader(text)
+	cmd.Env = append([]string{"LESS=R"}, os.Environ()...) // of two, the later one counts
+	return cmd
 }
 
 // shell runs a program of the person's choice on a file; the variable may hold options, too.
@@ -274,11 +278,16 @@ func (a *action) do(f *master.Fleet, t target, text string) tea.Cmd {
 type openMsg struct{ cmd *exec.Cmd }
 
 func giveTerminal(cmd *exec.Cmd) tea.Cmd {
-	return tea.ExecProcess(cmd, func(err error) tea.Msg {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) && exit.ExitCode() < 2 { // a pager that was left, a session that ended
-			err = nil
-		}
-		return saidMsg{err: err}
-	})
+	return tea.ExecProcess(cmd, func(err error) tea.Msg { return programEnded(cmd, err) })
+}
+
+func programEnded(cmd *exec.Cmd, err error) tea.Msg {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() < 2 { // a pager that was left, a session that ended
+		err = nil
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", strings.Join(cmd.Args[:min(len(cmd.Args), 3)], " "), err)
+	}
+	return saidMsg{err: err}
 }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -536,16 +537,32 @@ func TestHelpScrolls(t *testing.T) {
 	}
 }
 
-// The diff of a worker is of what is its own: the files that it holds, or all in a checkout of its own.
-func TestDiffIsOfItsOwn(t *testing.T) {
-	s := screenAt(t, 80, 24)
-	for id, want := range map[string]string{"WS01": "-- api/item.go api/order.go", "WS03": "", "WS04": "--"} {
-		cmd, err := openDiff(call{target: target{ws: s.row(id)}, f: s.f})
-		if (err != nil) != (want == "") {
-			t.Errorf("%s: %v", id, err)
+// The pager gets the whole text. less is told to stay, unless the person says something else.
+func TestPager(t *testing.T) {
+	t.Setenv("PAGER", "")
+	if program := pager("").Args[2]; program != "less -R" {
+		t.Errorf("without PAGER it is %q", program)
+	}
+	t.Setenv("PAGER", `printf '%s ' "$LESS"; cat`)
+	t.Setenv("LESS", "FRX")
+	shows := func(want string) {
+		t.Helper()
+		if got, err := pager("the text").Output(); err != nil || string(got) != want {
+			t.Errorf("it is given %q, %v, want %q", got, err, want)
 		}
-		if err == nil && !strings.HasSuffix(strings.Join(cmd.Args, " "), want) {
-			t.Errorf("%s: %q, want %q at its end", id, cmd.Args, want)
-		}
+	}
+	shows("FRX the text")
+	if err := os.Unsetenv("LESS"); err != nil {
+		t.Fatal(err)
+	}
+	shows("R the text")
+}
+
+// A program that can't be started is named.
+func TestProgramFails(t *testing.T) {
+	s := screenAt(t, 120, 40)
+	s.Update(programEnded(exec.Command("no-such-editor", "file"), exec.ErrNotFound))
+	if !strings.Contains(s.View(), "no-such-editor file: executable file not found") {
+		t.Errorf("the screen says %q", s.said)
 	}
 }

@@ -280,7 +280,7 @@ func (f *Fleet) work(ctx context.Context, p lane.Packet) (reply, diff string, er
 	if err != nil || !found {
 		return reply, "", err
 	}
-	if diff, err = git.In(f.Run, tree).WorkDiff(ctx, at); err != nil {
+	if diff, err = git.In(f.Run, tree).WorkDiff(ctx, at, false); err != nil {
 		return reply, "", err
 	}
 	if len(diff) > maxDiff {
