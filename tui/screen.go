@@ -160,6 +160,7 @@ func (s *Screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch m := msg.(type) {
 	case tea.WindowSizeMsg:
 		s.width, s.height = m.Width, m.Height
+		return s, tea.Batch(s.peek(), s.fillLog()) // there may be room now that wasn't
 	case tea.KeyMsg:
 		return s, s.key(m)
 	case tea.MouseMsg:

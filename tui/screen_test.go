@@ -566,3 +566,17 @@ func TestProgramFails(t *testing.T) {
 		t.Errorf("the screen says %q", s.said)
 	}
 }
+
+// A larger terminal has room for what nobody has asked for yet: the pane, and older lines of the log.
+func TestLargerTerminal(t *testing.T) {
+	s := screenAt(t, 80, 24)
+	s.peeking, s.log.full = false, false
+	s.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
+	if s.peeking {
+		t.Error("it looks at a pane that it has no room for")
+	}
+	s.log.paging = false
+	if _, cmd := s.Update(tea.WindowSizeMsg{Width: 140, Height: 45}); cmd == nil || !s.peeking || !s.log.paging {
+		t.Errorf("the pane is asked for: %v, the log: %v", s.peeking, s.log.paging)
+	}
+}
