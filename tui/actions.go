@@ -31,7 +31,7 @@ type action struct {
 	name, key string
 	help      string
 	can       func(target) bool
-	ask       string                     // what line to ask for; "" is none
+	ask       string                     // what line to ask for, %s being the workstream; "" is none
 	confirm   func(target) string        // what it would destroy; nil or "" asks nothing
 	run       func(call) (string, error) // says what it has done
 	open      func(call) (*exec.Cmd, error)
@@ -66,11 +66,11 @@ func actions() []action {
 	openTask := taskIn(roster.TaskPending, roster.TaskAssigned, roster.TaskRunning, roster.TaskBlockedUpstream)
 	notInHand := taskIn(roster.TaskPending, roster.TaskGivenUp, roster.TaskBlockedUpstream, roster.TaskCancelled)
 	return []action{
-		{name: "send", key: "m", help: "type a message into its pane", can: running, ask: "message", run: send},
+		{name: "send", key: "m", help: "type a message into its pane", can: running, ask: "message for %s", run: send},
 		{name: "open", key: "o", help: "its pane, whole; ctrl-b d comes back", can: running, open: openPane},
-		{name: "add task", key: "a", help: "a task for it, after what it has to do", can: selected, ask: "task", run: addTask},
-		{name: "add task for anybody", key: "A", help: "a task for whoever is idle", can: anybody, ask: "task", run: addFreeTask},
-		{name: "new worker", key: "n", help: "a workstream with its first task, and its worker", can: anybody, ask: "its task", run: addWorker},
+		{name: "add task", key: "a", help: "a task for it, after what it has to do", can: selected, ask: "task for %s", run: addTask},
+		{name: "add task for anybody", key: "A", help: "a task for whoever is idle", can: anybody, ask: "task for whoever is idle", run: addFreeTask},
+		{name: "new worker", key: "n", help: "a workstream with its first task, and its worker", can: anybody, ask: "first task of the new worker", run: addWorker},
 		{name: "spawn", key: "s", help: "start its worker, or go on with its conversation", can: stopped, run: spawn},
 		{
 			name: "stop", key: "S", help: "end its worker; its files are free, its task waits", can: running, run: stop,
@@ -89,8 +89,8 @@ func actions() []action {
 			name: "cancel", key: "c", help: "end a task, and the worker that has it in hand", can: openTask, run: onTask("cancelled", (*roster.State).CancelTask),
 			confirm: func(t target) string { return "cancel " + t.task.ID + " for good?" },
 		},
-		{name: "block", key: "b", help: "say that it must not go on", can: selected, ask: "what it waits for", run: block},
-		{name: "unblock", key: "u", help: "say that it may go on", can: func(t target) bool { return t.ws != nil && t.ws.Status == roster.Blocked }, ask: "what to tell it", run: unblock},
+		{name: "block", key: "b", help: "say that it must not go on", can: selected, ask: "what %s waits for", run: block},
+		{name: "unblock", key: "u", help: "say that it may go on", can: func(t target) bool { return t.ws != nil && t.ws.Status == roster.Blocked }, ask: "what to tell %s", run: unblock},
 		{
 			name: "handoff", key: "H", help: "a fresh agent in its place, on the same task", can: running, run: handoff,
 			confirm: func(t target) string { return "end the agent of " + t.id() + " and have another one go on?" },

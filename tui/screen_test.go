@@ -580,3 +580,32 @@ func TestLargerTerminal(t *testing.T) {
 		t.Errorf("the pane is asked for: %v, the log: %v", s.peeking, s.log.paging)
 	}
 }
+
+// A line that is asked for says for whom it is, and the legend what enter does with it.
+func TestPrompts(t *testing.T) {
+	s := screenAt(t, 80, 24)
+	press(s, "down")
+	for k, want := range map[string]string{
+		"m": "message for WS02: ",
+		"a": "task for WS02: ",
+		"A": "task for whoever is idle: ",
+		"n": "first task of the new worker: ",
+		"b": "what WS02 waits for: ",
+		"u": "what to tell WS02: ",
+		"/": "search: ",
+	} {
+		press(s, k)
+		lines := strings.Split(s.View(), "\n")
+		legend := "enter does it · esc leaves it"
+		if k == "/" {
+			legend = "enter searches · esc leaves it"
+		}
+		if got := lines[len(lines)-2]; strings.TrimRight(got, " ") != strings.TrimSpace(want) {
+			t.Errorf("%s asks %q, want %q", k, got, want)
+		}
+		if got := lines[len(lines)-1]; got != legend {
+			t.Errorf("%s: the legend is %q", k, got)
+		}
+		press(s, "esc")
+	}
+}

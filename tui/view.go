@@ -240,11 +240,11 @@ func (s *Screen) inputLine() string {
 	case s.mode == typing && s.pending == nil:
 		return cell(s.theme.lit.Render("search: ")+s.typed(s.width-8), s.width)
 	case s.mode == typing:
-		who := ""
+		ask := s.pending.ask
 		if s.asked.ws != nil {
-			who = " for " + s.asked.id()
+			ask = strings.ReplaceAll(ask, "%s", s.asked.id())
 		}
-		return cell(s.theme.lit.Render(s.pending.ask+who+": ")+s.typed(s.width-2-ansi.StringWidth(s.pending.ask+who)), s.width)
+		return cell(s.theme.lit.Render(ask+": ")+s.typed(s.width-2-ansi.StringWidth(ask)), s.width)
 	case s.mode == asking:
 		return cell(s.theme.wait.Render(s.pending.confirm(s.asked)+" ")+s.theme.strong.Render("y/n"), s.width)
 	case s.saidBad:
@@ -255,12 +255,13 @@ func (s *Screen) inputLine() string {
 
 // legend names the keys that mean something now, as many as fit.
 func (s *Screen) legend() string {
-	switch s.mode {
-	case typing:
-		return s.theme.dim.Render("enter sends it · esc leaves it")
-	case asking:
+	switch {
+	case s.mode == typing && s.pending == nil:
+		return s.theme.dim.Render("enter searches · esc leaves it")
+	case s.mode == typing:
+		return s.theme.dim.Render("enter does it · esc leaves it")
+	case s.mode == asking:
 		return s.theme.dim.Render("y does it · n leaves it")
-	case moving, picking, helping:
 	}
 	words := []string{"? keys", ": actions", "q leave"}
 	t := s.target()
