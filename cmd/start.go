@@ -83,7 +83,8 @@ func newAttach(a *app) *cobra.Command {
 		Short: "Open the master screen, or show workers' panes in this terminal",
 		Long: `Opens the master screen of a run; any number of terminals may. With a workstream it
 shows that worker's pane, with --panes the run's tmux session: ctrl-b d leaves it
-again, the workers go on. Without a terminal it prints the command that shows them.`,
+again, inside another tmux ctrl-b ctrl-b d, and the workers go on. Without a terminal
+it prints the command that shows them.`,
 		Example: "  fleet attach\n  fleet attach WS02",
 		Args:    args(0, 1),
 		RunE: a.onFleet(func(ctx context.Context, f *master.Fleet, ids []string) error {

@@ -149,10 +149,22 @@ func (s *Server) ShowArgs(id PaneID, insideEnv string) []string {
 }
 
 func (s *Server) attach(insideEnv string) string {
-	if inside, _, _ := strings.Cut(insideEnv, ","); inside == s.socket {
+	if s.Shows(insideEnv) {
 		return "switch-client"
 	}
 	return "attach-session"
+}
+
+// Shows reports whether a terminal whose $TMUX is insideEnv is a pane of this server.
+func (s *Server) Shows(insideEnv string) bool {
+	inside, _, _ := strings.Cut(insideEnv, ",")
+	return inside == s.socket
+}
+
+// Prefix is the key that comes before tmux's own keys, as tmux calls it: C-b, or None.
+func (s *Server) Prefix(ctx context.Context) (string, error) {
+	out, err := s.do(ctx, []string{"show-options", "-gv", "prefix"})
+	return strings.TrimSpace(out), err
 }
 
 // do runs tmux commands in one client. The server runs them in a row, and the

@@ -67,7 +67,7 @@ func actions() []action {
 	notInHand := taskIn(roster.TaskPending, roster.TaskGivenUp, roster.TaskBlockedUpstream, roster.TaskCancelled)
 	return []action{
 		{name: "send", key: "m", help: "type a message into its pane", can: running, ask: "message for %s", run: send},
-		{name: "open", key: "o", help: "its pane, whole; ctrl-b d comes back", can: running, open: openPane},
+		{name: "open", key: "o", help: openHelp(""), can: running, open: openPane},
 		{name: "add task", key: "a", help: "a task for it, after what it has to do", can: selected, ask: "task for %s", run: addTask},
 		{name: "add task for anybody", key: "A", help: "a task for whoever is idle", can: anybody, ask: "task for whoever is idle", run: addFreeTask},
 		{name: "new worker", key: "n", help: "a workstream with its first task, and its worker", can: anybody, ask: "first task of the new worker", run: addWorker},
@@ -219,6 +219,14 @@ func stopAll(c call) (string, error) {
 	n := 0
 	err := c.f.StopAll(c.ctx, func(string) { n++ })
 	return "stopped " + roster.Several(n, "worker"), err
+}
+
+// openHelp tells of the keys that come back from a pane, where they are known.
+func openHelp(back string) string {
+	if back == "" {
+		return "its pane, whole"
+	}
+	return "its pane, whole; " + back + " comes back"
 }
 
 func openPane(c call) (*exec.Cmd, error) { return c.f.ShowPane(c.ctx, c.id()) }

@@ -54,8 +54,10 @@ func (s *Screen) keyMoving(m tea.KeyMsg) tea.Cmd {
 	case key.Matches(m, k.Palette):
 		s.mode, s.pick = picking, 0
 		s.input.set("")
+		return backKeys(s.f)
 	case key.Matches(m, k.Help):
 		s.mode, s.pick = helping, 0
+		return backKeys(s.f)
 	case key.Matches(m, k.Theme):
 		s.render.SetHasDarkBackground(!s.render.HasDarkBackground())
 	case key.Matches(m, k.Leave):

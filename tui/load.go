@@ -63,6 +63,7 @@ type (
 		text string
 		err  error
 	}
+	backMsg   string // the keys that come back from a pane
 	clockMsg  time.Time
 	reloadMsg struct{}
 	peekAgain struct{}
@@ -163,6 +164,15 @@ func peek(f *master.Fleet, ws, task string) tea.Cmd {
 			m.screen = ansi.Strip(text)
 		}
 		return m
+	}
+}
+
+// backKeys asks by which keys one comes back from a pane.
+func backKeys(f *master.Fleet) tea.Cmd {
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(context.Background(), loadTimeout)
+		defer cancel()
+		return backMsg(f.BackKeys(ctx))
 	}
 }
 

@@ -184,6 +184,8 @@ func (s *Screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tickedMsg:
 		s.fault(m.err)
 		return s, tick(s.f, tickEvery)
+	case backMsg:
+		s.named("open").help = openHelp(string(m))
 	case clockMsg:
 		return s, s.clock()
 	case openMsg:

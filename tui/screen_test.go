@@ -98,6 +98,7 @@ func screenAt(t testing.TB, w, h int) *Screen {
 	s := New(&master.Fleet{Dir: dir}, nil, r, Options{Theme: "dark", Now: func() time.Time { return now }})
 	s.Update(tea.WindowSizeMsg{Width: w, Height: h})
 	s.Update(loadedMsg{snap: look(run(), func(ws string) bool { return ws == "WS01" || ws == "WS02" || ws == "WS05" }), events: happened(), key: "1"})
+	s.Update(backMsg("ctrl-b ctrl-b d"))
 	s.Update(peekMsg{ws: "WS01", screen: "● I add a line to the changelog.\n\n❯ "})
 	return s
 }
@@ -606,6 +607,23 @@ func TestPrompts(t *testing.T) {
 		if got := lines[len(lines)-1]; got != legend {
 			t.Errorf("%s: the legend is %q", k, got)
 		}
+		press(s, "esc")
+	}
+}
+
+// The keys that come back from a pane depend on where the screen runs; they are asked for where they are shown.
+func TestBackKeys(t *testing.T) {
+	s := screenAt(t, 80, 24)
+	s.Update(backMsg(""))
+	for _, k := range []string{"?", ":"} {
+		if cmd := press(s, k); cmd == nil || strings.Contains(s.View(), "comes back") {
+			t.Errorf("%s asks for no keys, or makes them up:\n%s", k, s.View())
+		}
+		s.Update(backMsg("ctrl-a d"))
+		if !strings.Contains(s.View(), "its pane, whole; ctrl-a d comes back") {
+			t.Errorf("%s:\n%s", k, s.View())
+		}
+		s.Update(backMsg(""))
 		press(s, "esc")
 	}
 }

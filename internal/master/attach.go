@@ -46,6 +46,31 @@ func (f *Fleet) ShowPane(ctx context.Context, ws string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
+// BackKeys are the keys that lead back from what ShowPane shows in this terminal. Inside another tmux with the same
+// prefix that one takes the first for itself, and hands on the second. Empty is not known.
+func (f *Fleet) BackKeys(ctx context.Context) string {
+	server, err := f.Tmux()
+	if err != nil {
+		return ""
+	}
+	prefix, err := server.Prefix(ctx)
+	if err != nil || prefix == "None" {
+		return ""
+	}
+	key, inside := strings.NewReplacer("C-", "ctrl-", "M-", "alt-").Replace(prefix), os.Getenv("TMUX")
+	outer, err := tmux.Current(f.Run, inside)
+	switch {
+	case err != nil: // in no tmux
+		return key + " d"
+	case server.Shows(inside):
+		return key + " L"
+	}
+	if taken, err := outer.Prefix(ctx); err != nil || taken == prefix {
+		return key + " " + key + " d"
+	}
+	return key + " d"
+}
+
 func of(ws string) string {
 	if ws == "" {
 		return ""
