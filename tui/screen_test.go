@@ -181,9 +181,6 @@ func TestEverySizeFits(t *testing.T) {
 					press(s, k)
 				}
 				lines := strings.Split(s.View(), "\n")
-				if w < minWidth || h < minHeight {
-					continue
-				}
 				for _, line := range lines {
 					if ansi.StringWidth(line) > w {
 						t.Fatalf("%dx%d after %q: %q", w, h, k, line)
@@ -421,12 +418,21 @@ func TestLogScrollsBack(t *testing.T) {
 	}
 }
 
-// A reading that fails is said, and what stands on the screen stays.
+// A reading that fails is said, and what stands on the screen stays. Where there is nothing yet, there is room for all of it.
 func TestLoadError(t *testing.T) {
 	s := screenAt(t, 120, 40)
 	s.Update(loadedMsg{err: rundir.ErrBusy})
 	if view := s.View(); !strings.Contains(view, "not up to date: the run dir is locked") || !strings.Contains(view, "WS01") {
 		t.Errorf("the screen says:\n%s", view)
+	}
+	s.snap, s.loadErr = nil, errors.New(strings.Repeat("long ", 30)+"end")
+	for line := range strings.SplitSeq(s.View(), "\n") {
+		if ansi.StringWidth(line) > 120 {
+			t.Errorf("a line is cut: %q", line)
+		}
+	}
+	if !strings.Contains(s.View(), "end") {
+		t.Errorf("the screen says:\n%s", s.View())
 	}
 }
 
@@ -625,5 +631,26 @@ func TestBackKeys(t *testing.T) {
 		}
 		s.Update(backMsg(""))
 		press(s, "esc")
+	}
+}
+
+// A terminal that is too small says so in full, as long as it has room for a few words.
+func TestTooSmall(t *testing.T) {
+	for _, size := range [][2]int{{40, 10}, {20, 5}} {
+		s := screenAt(t, size[0], size[1])
+		want := fmt.Sprintf("fleet needs 60 columns and 15 lines, and has %d and %d", size[0], size[1])
+		if got := strings.Join(strings.Fields(s.View()), " "); got != want {
+			t.Errorf("%v: it says %q", size, got)
+		}
+	}
+}
+
+// One is not several.
+func TestOneOfAKind(t *testing.T) {
+	s := screenAt(t, 200, 40)
+	s.log.back = 1
+	s.snap.leases = 1
+	if view := s.View(); !strings.Contains(view, "log, 1 line back ") || !strings.Contains(view, "1 waits for a file · 1 file held ") {
+		t.Errorf("the screen says:\n%s", view)
 	}
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,9 +16,9 @@ func (s *Screen) View() string {
 	l := s.layout()
 	switch {
 	case l.small:
-		return fmt.Sprintf("fleet needs %d columns and %d lines, and has %d and %d", minWidth, minHeight, s.width, s.height)
+		return s.wrapped(fmt.Sprintf("fleet needs %d columns and %d lines, and has %d and %d", minWidth, minHeight, s.width, s.height))
 	case s.snap == nil && s.loadErr != nil:
-		return s.theme.bad.Render("fleet: " + short(s.loadErr))
+		return s.theme.bad.Render(s.wrapped("fleet: " + short(s.loadErr)))
 	case s.snap == nil:
 		return "…"
 	case s.mode == helping:
@@ -40,6 +41,12 @@ func (s *Screen) View() string {
 		lines = append(append(lines, workers...), s.panel(title, s.focus != onWorkers, lower, l.log)...)
 	}
 	return strings.Join(append(lines, s.inputLine(), s.legend()), "\n")
+}
+
+// wrapped is a text in as many lines as it needs and the terminal has.
+func (s *Screen) wrapped(text string) string {
+	lines := strings.Split(ansi.Wrap(text, s.width, ""), "\n")
+	return strings.Join(lines[:min(len(lines), s.height)], "\n")
 }
 
 // lower is what the one panel below the workers shows where there is room for one.
@@ -82,7 +89,11 @@ func (s *Screen) header() string {
 		parts = append(parts, s.theme.bad.Render(fmt.Sprintf("%d failed", failed)))
 	}
 	if contested > 0 {
-		parts = append(parts, s.theme.wait.Render(fmt.Sprintf("%d wait for a file", contested)))
+		wait := " wait for a file"
+		if contested == 1 {
+			wait = " waits for a file"
+		}
+		parts = append(parts, s.theme.wait.Render(strconv.Itoa(contested)+wait))
 	}
 	parts = append(parts, roster.Several(s.snap.leases, "file")+" held")
 	if s.snap.costUSD > 0 {
@@ -176,7 +187,7 @@ func (s *Screen) logTitle() string {
 		title += ", every detail"
 	}
 	if s.log.back > 0 {
-		title += fmt.Sprintf(", %d lines back", s.log.back)
+		title += ", " + roster.Several(s.log.back, "line") + " back"
 	}
 	return title
 }
