@@ -44,7 +44,7 @@ func (s *State) GoOn(ws string, epoch int, alive func(ws string) bool) (task str
 	}
 	if w.Mode == Manual && (w.Status == Started || w.Status == Done) {
 		// The scheduler gives it none, since nobody could type it.
-		s.takeTask(w, s.nextTask(w, func(t *Task) bool { return !t.backsOff(s.Now) }))
+		s.takeTask(w, s.nextTask(w, func(t *Task) bool { return !t.backsOff(s.Now) && !s.waitsForFile(t) }))
 	}
 	t := s.Task(w.TaskID)
 	if t == nil || t.Status != TaskAssigned || w.Mode == Headless {

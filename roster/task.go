@@ -249,9 +249,9 @@ func (s *State) endAttempt(w *Workstream, t *Task, o Outcome) {
 // toRest puts a workstream to rest that has done what it was at. Where another task of its own waits for a file, that is what it waits for.
 func (s *State) toRest(w *Workstream, note string) {
 	to := s.restStatus(w)
-	if to == Started && w.Mode != Headless {
+	if to == Started && w.Mode == Interactive { // the others are not called when it is free
 		for t := range rows(s.Tasks) {
-			if t.Pinned && t.Workstream == w.ID && t.Open() && t.BlockedOn != "" && s.inTheWay(t) != "" {
+			if t.Pinned && t.Workstream == w.ID && t.Open() && s.waitsForFile(t) {
 				to, note = Blocked, s.vetoReason(t.BlockedOn)
 			}
 		}

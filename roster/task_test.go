@@ -341,6 +341,21 @@ func TestVetoOutlastsAnotherTask(t *testing.T) {
 	eq(t, "once it is free", row(t, s, "WS01").TaskID, "T1")
 }
 
+// One in a terminal of the user's isn't called when the file is free, and goes on with what it can do.
+func TestVetoKeepsNoManualWorkerFromTheNext(t *testing.T) {
+	s := &State{Now: now, Leases: LeaseMap{"b.go": {Path: "b.go", WS: "WS02"}}, Workstreams: []Workstream{
+		{ID: "WS01", Status: Working, Mode: Manual, Epoch: 1, TaskID: "T2"}, {ID: "WS02", Status: Working, Mode: Interactive, Epoch: 1},
+	}, Tasks: []Task{
+		{ID: "T1", Status: TaskPending, Workstream: "WS01", Pinned: true, Attempts: 1, MaxAttempts: 3, BlockedOn: "b.go", Scope: []string{"b.go"}, Priority: 4},
+		{ID: "T2", Status: TaskRunning, Workstream: "WS01", Pinned: true, Attempts: 1, MaxAttempts: 3},
+		{ID: "T3", Status: TaskPending, Workstream: "WS01", Pinned: true, MaxAttempts: 3, Priority: 1},
+	}}
+	must(t, s.TurnEnded("WS01", 1, "done"))
+	next, err := s.GoOn("WS01", 1, everybody)
+	must(t, err)
+	eq(t, "next", next, "T3")
+}
+
 // A packet has one attempt, and is asked again for nothing but a file that it had to wait for: twice.
 func TestVetoedLane(t *testing.T) {
 	s := running()

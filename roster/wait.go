@@ -41,6 +41,9 @@ func (s *State) Waits() []Wait {
 	return waits
 }
 
+// waitsForFile reports whether a task waits for a file that another workstream still keeps from it.
+func (s *State) waitsForFile(t *Task) bool { return t.BlockedOn != "" && s.inTheWay(t) != "" }
+
 // inTheWay is the workstream that keeps from a task the file that it waits for.
 func (s *State) inTheWay(t *Task) string {
 	if l, held := s.Leases.Get(t.BlockedOn); held && l.WS != t.Workstream {
