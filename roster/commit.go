@@ -70,13 +70,25 @@ func (s *State) Committed(id, sha string, paths []string, before []Lease, stamps
 	}
 	s.Note(CommitMade, id, w.TaskID, map[string]any{"sha": sha, "paths": paths, "forced": forced})
 	s.FreeCommitted(before)
-	for _, l := range s.Held(id) {
-		if stamp := stamps[l.Path]; l.Stamp == "" && stamp != "" && slices.Contains(paths, l.Path) {
+	for _, l := range s.Held(id) { // a write that has begun since is another's, such as a subagent's
+		if stamp := stamps[l.Path]; l.Stamp == "" && stamp != "" && slices.Contains(paths, l.Path) && slices.Contains(before, l) {
 			l.Stamp = stampCommitted + stamp
 			s.Leases.Put(l)
 		}
 	}
 	return nil
+}
+
+// KeptInMain lists the leases that are kept until files of the main checkout are committed. Those of a
+// workstream that is handed over aren't among them: its last agent may still write.
+func (s *State) KeptInMain() []Lease {
+	var kept []Lease
+	for l := range s.Leases.All() {
+		if w, err := s.Workstream(l.WS); err == nil && l.Kept() && !w.ownTree() && !s.isBetween(w) {
+			kept = append(kept, l)
+		}
+	}
+	return kept
 }
 
 // FreeCommitted frees leases whose files are as in the last commit, those that are still as they were seen.

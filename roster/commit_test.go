@@ -68,10 +68,24 @@ func TestCommitWithinAWrite(t *testing.T) {
 		found, err := s.Audit("WS02", 1, Shell{Tool: "Bash", Stamp: disk{}.stamp})
 		must(t, err)
 		eq(t, "found by another, who can't judge it", len(found), 0)
-		must(t, s.FileWritten("WS01", 1, "lib/one.go", "Bash", stamp))
+		_, err = s.ShellRan("WS01", 1, Shell{Tool: "Bash", Stamp: func(string) (string, int64) { return stamp, 0 }})
+		must(t, err)
 		_, held := s.Leases.Get("lib/one.go")
 		eq(t, "held after "+stamp, held, !free)
 	}
+}
+
+// Another write by the same worker, a subagent's, that began before the commit was noted keeps the file.
+func TestCommitBesideAnotherWrite(t *testing.T) {
+	s := race()
+	l, _ := s.Leases.Get("lib/one.go")
+	l.Stamp = "1:1"
+	s.Leases.Put(l)
+	eq(t, "denials", len(s.AcquireLeases(ask("WS01", 1, everybody, "lib/one.go"))), 0)
+	must(t, s.Committed("WS01", "abc1234", []string{"lib/one.go"}, []Lease{l}, map[string]string{"lib/one.go": "1:1"}, false))
+	_, err := s.ShellRan("WS01", 1, Shell{Tool: "Bash", Stamp: func(string) (string, int64) { return "1:1", 0 }})
+	must(t, err)
+	eq(t, "denials of another", len(s.AcquireLeases(ask("WS02", 1, everybody, "lib/one.go"))), 1)
 }
 
 // Two that wait for each other's files would wait for ever: whose turn ends last lets go.

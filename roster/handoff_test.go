@@ -38,6 +38,32 @@ func TestHandOver(t *testing.T) {
 	refused(t, s.HandOver("WS09"), Data, "not in the roster")
 }
 
+// What is between two workers is given no task, doesn't land, and can't be written: its last agent may run yet.
+func TestBetweenTwoWorkers(t *testing.T) {
+	s := &State{Now: now, UntilCommit: true, Leases: LeaseMap{}, Workstreams: []Workstream{
+		{ID: "WS01", Status: Done, Mode: Interactive, Epoch: 1, Tree: MainTree},
+		{ID: "WS02", Status: Working, Mode: Interactive, Epoch: 1, Tree: MainTree, TaskID: "T2"},
+	}, Tasks: []Task{
+		{ID: "T1", Status: TaskPending, Priority: 3, MaxAttempts: 3, CreatedAt: Time{now}},
+		{ID: "T2", Status: TaskRunning, Workstream: "WS02", Attempts: 1, MaxAttempts: 3, CreatedAt: Time{now}},
+	}}
+	s.Leases.Put(Lease{Path: "a.go", WS: "WS01", Epoch: 1, Tool: "Bash"}) // a command that has yet to write
+	eq(t, "lands", s.Landable("WS01"), nil)
+	must(t, s.HandOver("WS01"))
+	eq(t, "kept, as git would tell", len(s.KeptInMain()), 0)
+	tick(t, s, everybody) // the last agent is being ended
+	tick(t, s, nobody)    // it has ended
+	eq(t, "row", []any{row(t, s, "WS01").Status, row(t, s, "WS01").TaskID}, []any{Done, ""})
+	eq(t, "denials of the operator", len(s.CheckWrite([]string{"a.go"}, []string{"."}, nobody)), 2)
+	refused(t, s.Landable("WS01"), Refused, "is at work")
+	_, err := s.Launch("WS01", Launch{Brain: "claude", Mode: Interactive, Over: true})
+	must(t, err)
+	must(t, s.SessionUp("WS01", 2, "s", "startup"))
+	eq(t, "kept in the main checkout", len(s.KeptInMain()), 1)
+	row(t, s, "WS01").Tree = ".claude/worktrees/x"
+	eq(t, "kept in a tree of its own", len(s.KeptInMain()), 0)
+}
+
 // Files stay held only for as long as the next worker takes to start.
 func TestHandOverToNobody(t *testing.T) {
 	s := &State{Now: now, Leases: LeaseMap{"a.go": {Path: "a.go", WS: "WS01", Epoch: 1}}, Workstreams: []Workstream{

@@ -17,7 +17,7 @@ func (s *State) Landable(id string) error {
 		return err
 	case w.Status == Landed:
 		return Refusef("%s has landed already, as %s", id, w.LandedSHA)
-	case w.TaskID != "" || w.Status == Working:
+	case w.TaskID != "" || w.Status == Working || s.isBetween(w):
 		return Refusef("%s is at work", id).Hinted("wait for the end of its task, or: fleet stop %s", id)
 	}
 	return nil

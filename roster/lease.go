@@ -126,9 +126,13 @@ func (s *State) AcquireLeases(r WriteRequest) []Denial {
 
 // CheckWrite answers for a session of the operator's, which takes no leases: only what a worker holds is denied.
 func (s *State) CheckWrite(paths, trees []string, alive func(ws string) bool) []Denial {
+	counts := func(ws string) bool {
+		w, err := s.Workstream(ws)
+		return alive(ws) || err == nil && s.isBetween(w)
+	}
 	var denials []Denial
 	for _, p := range paths {
-		if l, held := s.Leases.Get(p); held && alive(l.WS) {
+		if l, held := s.Leases.Get(p); held && counts(l.WS) {
 			denials = append(denials, l.denial())
 		}
 	}
@@ -136,7 +140,7 @@ func (s *State) CheckWrite(paths, trees []string, alive func(ws string) bool) []
 		return denials
 	}
 	for l := range s.Leases.All() {
-		if slices.ContainsFunc(trees, func(dir string) bool { return under(dir, l.Path) }) && alive(l.WS) {
+		if slices.ContainsFunc(trees, func(dir string) bool { return under(dir, l.Path) }) && counts(l.WS) {
 			denials = append(denials, l.denial())
 		}
 	}

@@ -72,7 +72,9 @@ func (s *State) HandOver(id string) error {
 	if t := s.Task(w.TaskID); t != nil && t.InHand() {
 		t.Pinned, t.Priority, t.UpdatedAt = true, maxPriority, Time{s.Now}
 	}
-	s.Note(WorkerExited, id, w.TaskID, map[string]any{"epoch": w.Epoch, "code": 0, "stopped": true, "reason": noteOver})
+	if w.manned() {
+		s.Note(WorkerExited, id, w.TaskID, map[string]any{"epoch": w.Epoch, "code": 0, "stopped": true, "reason": noteOver})
+	}
 	s.endTask(w, notItsFault, noteOver)
 	w.Epoch, w.Heartbeat = w.Epoch+1, s.Now.Unix()
 	s.keepLeases(w)
@@ -88,7 +90,7 @@ const overTime = 30 * time.Second
 
 // isBetween reports whether a workstream was handed over just now, so that it has no worker for a moment.
 func (s *State) isBetween(w *Workstream) bool {
-	return w.handedOver() && s.Now.Sub(time.Unix(w.Heartbeat, 0)) < overTime
+	return w.HandedOver() && s.Now.Sub(time.Unix(w.Heartbeat, 0)) < overTime
 }
 
 // SessionUp notes that the agent's session has started and that its hooks report.

@@ -266,22 +266,36 @@ func (m *model) Launch(t *rapid.T) {
 	}
 }
 
-// HandOver ends a worker for another, which may never come.
+// HandOver fences a worker, whose wrapper may run on for a while, for another, which may never come.
 func (m *model) HandOver(t *rapid.T) {
 	id := known(t, m)
 	if err := m.s.HandOver(id); err != nil {
 		t.Fatal(err)
 	}
 	m.epoch[id]++
-	if m.alive[id] = rapid.Bool().Draw(t, "there is another"); m.alive[id] {
-		if _, err := m.s.Launch(id, Launch{Brain: "claude", Mode: Interactive, Over: true}); err != nil {
-			t.Fatal(err)
-		}
+}
+
+// Follow starts the worker that something was handed over to.
+func (m *model) Follow(t *rapid.T) {
+	id := known(t, m)
+	if m.alive[id] || !m.between(id) {
+		t.Skip("nobody is called")
+	}
+	held := len(m.s.Held(id))
+	if _, err := m.s.Launch(id, Launch{Brain: "claude", Mode: Interactive, Over: true}); err != nil {
+		t.Fatal(err)
+	}
+	if m.alive[id] = true; len(m.s.Held(id)) != held {
+		t.Fatalf("%s holds %d files of %d", id, len(m.s.Held(id)), held)
 	}
 }
 
-// between tells whether what id handed over waits for its next worker.
-func (m *model) between(id string) bool { return m.s.isBetween(&m.s.Workstreams[m.at(id)]) }
+// between tells whether what id handed over waits for its next worker: for half a minute since it, or a report for it, came.
+func (m *model) between(id string) bool {
+	w := m.s.Workstreams[m.at(id)]
+	waits := w.Notes == "handed over" && (w.Status == Pending || w.Status == Done)
+	return waits && m.s.Now.Before(time.Unix(w.Heartbeat, 0).Add(30*time.Second))
+}
 
 // fenced makes a call and tells whether it counted, which it must for the present worker alone.
 func fenced(t *rapid.T, m *model, call func(id string, epoch int) error) (id string, ok bool) {

@@ -111,10 +111,11 @@ func (w *Workstream) saysBlocked() bool {
 
 // manned reports whether a worker should be running: one was seen at work since the last one's end.
 func (w *Workstream) manned() bool {
-	return w.Epoch > 0 && (w.Status == Started || w.Status == Working || w.TaskID != "" || w.Status == Blocked && !w.saysBlocked() || w.handedOver())
+	return w.Epoch > 0 && (w.Status == Started || w.Status == Working || w.TaskID != "" || w.Status == Blocked && !w.saysBlocked() || w.HandedOver())
 }
 
-func (w *Workstream) handedOver() bool {
+// HandedOver reports whether an incarnation was ended for the next one, whose agent is not up yet.
+func (w *Workstream) HandedOver() bool {
 	return (w.Status == Pending || w.Status == Done) && w.Notes == noteOver
 }
 
@@ -124,7 +125,7 @@ func (w *Workstream) betweenSessions() bool { return w.Mode == Headless && w.Tas
 
 // Waits reports whether the worker can be given a task.
 func (w *Workstream) Waits() bool {
-	if w.Epoch == 0 || w.TaskID != "" || w.Mode == Manual {
+	if w.Epoch == 0 || w.TaskID != "" || w.Mode == Manual || w.HandedOver() {
 		return false
 	}
 	return w.Status == Started || w.Status == Done || w.Status == Blocked && strings.HasPrefix(w.Notes, noteVeto) || w.failedToLand()

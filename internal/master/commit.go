@@ -217,11 +217,7 @@ func quoteAll(paths []string) string {
 func (f *Fleet) freeCommitted(ctx context.Context) error {
 	var kept []roster.Lease
 	err := f.Dir.View(ctx, func(s *roster.State) error {
-		for l := range s.Leases.All() {
-			if l.Kept() {
-				kept = append(kept, l)
-			}
-		}
+		kept = s.KeptInMain()
 		return nil
 	})
 	if err != nil || len(kept) == 0 {

@@ -60,6 +60,9 @@ func (d *desk) checkIn(ctx context.Context) error {
 // else can be it, since the liveness lock is ours.
 func (d *desk) again(ctx context.Context) error {
 	return d.f.Dir.Update(ctx, func(s *roster.State) (err error) {
+		if w, err := s.Workstream(d.w.ID); err == nil && w.HandedOver() {
+			return io.EOF // to somebody who is on the way
+		}
 		d.w.Epoch, err = s.Launch(d.w.ID, roster.Launch{Brain: d.w.Brain, Mode: d.w.Mode, Tree: d.w.Tree})
 		if err != nil {
 			return err
