@@ -418,7 +418,7 @@ func (f *fan) begin(ctx context.Context, l *laneRun, busy map[string]int) (begun
 			return false, err
 		}
 	}
-	l.opened, err = f.open(ctx, l.ws, SpawnOptions{Brain: l.Brain, Headless: true, Base: l.Base}, func(context.Context, Launched) error { return nil })
+	l.opened, err = f.open(ctx, l.ws, SpawnOptions{Brain: l.Brain, Headless: true, Base: l.Base}, nil)
 	if err != nil {
 		return false, f.abandon(ctx, l, err)
 	}

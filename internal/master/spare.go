@@ -53,18 +53,16 @@ func (f *Fleet) SpawnSpare(ctx context.Context, l Launched, k int) error {
 }
 
 func (f *Fleet) awaitSpare(ctx context.Context, name string) error {
-	wake, stop := f.Dir.Changes("live")
-	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, wrapperTimeout)
-	defer cancel()
-	for !f.Dir.Alive(name) {
-		select {
-		case <-wake:
-		case <-ctx.Done():
-			return roster.Refusef("%s has not come up", name).Hinted("fleet attach --panes shows why")
+	return f.awaitLife(ctx, name, func(ctx context.Context, due bool) (bool, error) {
+		if !due {
+			return false, nil
 		}
-	}
-	return nil
+		panes, err := f.panes(ctx, func(p tmux.Pane) bool { return p.Tags.WS == name && !p.Dead })
+		if err == nil && len(panes) == 0 {
+			err = notUp(name)
+		}
+		return false, err
+	})
 }
 
 // SpareArgs is the command that runs in the pane of the k-th spare.

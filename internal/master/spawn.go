@@ -3,6 +3,7 @@ package master
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -52,8 +53,14 @@ func (f *Fleet) Plan(ctx context.Context, ws string, o SpawnOptions) (Plan, erro
 	if err != nil {
 		return Plan{}, err
 	}
+	if o.Instead && o.Resume { // as the one that runs was started
+		o.Headless = row.Mode == roster.Headless
+		if err := f.readStart(ws, &o.PaneOptions); err != nil {
+			return Plan{}, err
+		}
+	}
 	p := Plan{WS: row, Base: o.Base, PaneOptions: o.PaneOptions}
-	o.Headless = o.Headless || row.Lane != "" || o.Instead && o.Resume && row.Mode == roster.Headless
+	o.Headless = o.Headless || row.Lane != ""
 	p.Brief, p.Settings = f.Dir.Brief(ws), f.Dir.HookSettings(ws)
 	p.Trust = o.Trust || f.Dir.Config.Trust
 	if _, err := os.Stat(p.Brief); err != nil && row.Task != "" {
@@ -188,6 +195,9 @@ func (f *Fleet) launch(ctx context.Context, p Plan) (Launched, error) {
 			return l, err
 		}
 	}
+	if err := f.writeStart(p); err != nil {
+		return l, err
+	}
 	text, err := settings.Worker(f.Exe, p.WS.ID, f.Dir.Config.VerifyTimeout)
 	if err != nil {
 		return l, err
@@ -207,6 +217,32 @@ func (f *Fleet) launch(ctx context.Context, p Plan) (Launched, error) {
 		l.Epoch, err = s.Launch(p.WS.ID, roster.Launch{Brain: p.Brain.Name, Mode: p.Mode, Tree: p.Tree, Spare: p.Spare, Over: p.Over})
 		return err
 	})
+}
+
+// startFile keeps how a worker was started, for a restart.
+func (f *Fleet) startFile(ws string) string {
+	return filepath.Join(filepath.Dir(f.Dir.HookSettings(ws)), ws+".start.json")
+}
+
+func (f *Fleet) writeStart(p Plan) error {
+	o := p.PaneOptions
+	o.Session = ""
+	text, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	return f.Dir.Write(f.startFile(p.WS.ID), text)
+}
+
+func (f *Fleet) readStart(ws string, o *PaneOptions) error {
+	text, err := os.ReadFile(f.startFile(ws))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, o)
+	}
+	return err
 }
 
 // PaneArgs is the command that runs in a worker's pane.
@@ -256,7 +292,7 @@ func (f *Fleet) open(ctx context.Context, ws string, o SpawnOptions, then func(c
 		if err == nil {
 			l, err = f.openPane(ctx, server, l)
 		}
-		if err == nil {
+		if err == nil && then != nil {
 			err = then(ctx, l)
 		}
 		return l, err
@@ -309,33 +345,46 @@ func (f *Fleet) settle(ctx context.Context, l Launched, id tmux.PaneID, err erro
 	return l, errors.Join(err, undo)
 }
 
-// awaitWrapper waits for the wrapper's sign of life.
+// awaitWrapper waits for the wrapper's sign of life, or for its end.
 func (f *Fleet) awaitWrapper(ctx context.Context, l Launched) error {
-	ctx, cancel := context.WithTimeout(ctx, wrapperTimeout)
+	return f.awaitLife(ctx, l.WS.ID, func(ctx context.Context, due bool) (bool, error) {
+		over, err := f.over(ctx, l)
+		if err != nil || over || !due {
+			return over, err
+		}
+		if runs, err := f.runs(ctx, l); err == nil && !runs { // tmux can miss a death
+			return false, f.Reap(ctx, l.WS.ID, l.Epoch)
+		}
+		return false, nil
+	})
+}
+
+// awaitLife waits until a wrapper runs, or until look says that it is over with it. Its pane may be looked at when that is due.
+func (f *Fleet) awaitLife(ctx context.Context, name string, look func(ctx context.Context, due bool) (over bool, err error)) error {
+	wait, cancel := context.WithTimeout(ctx, wrapperTimeout)
 	defer cancel()
 	wake, stop := f.Dir.Changes("live")
 	defer stop()
 	tick := time.NewTicker(lookAtPane)
 	defer tick.Stop()
-	for !f.Dir.Alive(l.WS.ID) {
-		over, err := f.over(ctx, l)
-		if err != nil || over {
+	for due := false; !f.Dir.Alive(name); {
+		if over, err := look(ctx, due); err != nil || over {
 			return err
 		}
 		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%s: the pane %s was opened, but nothing runs in it", l.WS.ID, l.Pane)
+		case <-wait.Done():
+			return cmp.Or(ctx.Err(), notUp(name))
 		case <-wake:
-		case <-tick.C: // tmux can miss a death
-			if runs, err := f.runs(ctx, l); err == nil && !runs {
-				err = f.Reap(ctx, l.WS.ID, l.Epoch)
-				if err != nil {
-					return err
-				}
-			}
+			due = false
+		case <-tick.C:
+			due = true
 		}
 	}
 	return nil
+}
+
+func notUp(name string) error {
+	return roster.Refusef("%s has not come up: nothing runs in its pane", name).Hinted("fleet attach --panes shows why")
 }
 
 // runs reports whether the program is there that is to be the wrapper.
