@@ -402,10 +402,12 @@ func (f *fan) begin(ctx context.Context, l *laneRun, busy map[string]int) (begun
 	case alive && asked:
 		l.record = last
 		return true, nil
-	case alive:
-		return false, roster.Refusef("%s is at work on another packet", l.ID).Hinted("wait for it, or: fleet stop %s", l.ws)
 	case !f.Force && !l.repairs && f.cached(l, &journal):
 		return false, nil
+	case alive && last.Type != lane.Started: // it has ended, and its worker is about to
+		return false, nil
+	case alive:
+		return false, roster.Refusef("%s is at work on another packet", l.ID).Hinted("wait for it, or: fleet stop %s", l.ws)
 	case busy[l.brain.Provider()] >= f.PerProvider:
 		return false, nil
 	}
