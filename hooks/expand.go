@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"path/filepath"
 	"slices"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -23,6 +24,17 @@ func expand(t tree, target effect.Target) (paths []string, wholeTree bool) {
 		return []string{path}, target.Tree
 	}
 	matches, err := doublestar.FilepathGlob(path, doublestar.WithNoFollow())
+	if len(matches) == 0 && err == nil { // a new file, in a directory to which a cd went by a pattern
+		matches, err = doublestar.FilepathGlob(filepath.Dir(path), doublestar.WithNoFollow())
+		for i, dir := range matches {
+			matches[i] = filepath.Join(dir, filepath.Base(path))
+		}
+	}
+	for i, match := range matches {
+		if target.Into != "" && t.isDir(match) {
+			matches[i] = filepath.Join(match, filepath.Base(target.Into))
+		}
+	}
 	switch {
 	case err != nil || len(matches) == 0:
 		return []string{path}, target.Tree // as it stands it may be the very name of a file

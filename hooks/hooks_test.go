@@ -419,6 +419,18 @@ func TestBashGuard(t *testing.T) {
 	}
 }
 
+// A directory that is named by a pattern is the one that matches it, for what is put there and for who goes there.
+func TestBashGuardPatternOfADirectory(t *testing.T) {
+	w := newWorld(t, nil)
+	check(t, os.Mkdir(filepath.Join(w.dir.Root, "lib"), 0o755))
+	wantAllow(t, w.write("WS01", "lib/new.txt"))
+	wantAllow(t, w.write("WS02", "new.txt"))
+	check(t, os.WriteFile(filepath.Join(w.dir.Root, "new.txt"), nil, 0o644))
+	for _, command := range []string{"cp new.txt l?b/", "cp new.txt l?b", "cp -t l?b new.txt", "cd l?b; echo > new.txt", "cd l*b && touch new.txt"} {
+		wantDeny(t, w.bash("WS02", command), "lib/new.txt is held by WS01")
+	}
+}
+
 // A glob of very many files counts as the directory that it is in.
 func TestBashGuardManyMatches(t *testing.T) {
 	w := newWorld(t, nil)

@@ -86,6 +86,9 @@ func isDevice(path string) bool {
 // trample reports a git command that is run in the current directory.
 func (w *walker) trample(command, why, instead string) {
 	t := effect.Trample{Command: command, Dir: w.dir, Why: why, Instead: instead}
+	if isGlob(t.Dir) {
+		t.Dir = "" // which of several can't be told
+	}
 	if w.first(t) {
 		w.report.Tramples = append(w.report.Tramples, t)
 	}

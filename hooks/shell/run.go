@@ -92,9 +92,7 @@ func (w *walker) script(text string, args []string) {
 }
 
 func (w *walker) chdir(to string) {
-	if w.dir = w.abs(to); isGlob(w.dir) {
-		w.dir = ""
-	}
+	w.dir = w.abs(to)
 }
 
 func (w *walker) writes(name string, p program, opts options, files []string) {
