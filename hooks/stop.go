@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"fleet/internal/proc"
 	"fleet/roster"
@@ -57,6 +58,24 @@ func goOn(reason string) []byte {
 	return append(text, '\n')
 }
 
+// whenFenced ends a check whose worker is gone, or has been given up: its result would count for nothing.
+func (s *session) whenFenced(ctx context.Context, end func()) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		err := s.dir.View(ctx, func(st *roster.State) error { return st.Fence(s.ws, s.epoch) })
+		if roster.IsStale(err) {
+			end()
+			return
+		}
+	}
+}
+
 // check runs the command that must succeed before the task in hand counts as
 // done. It holds no lock meanwhile, and may take longer than a hook otherwise. It
 // returns what to tell the agent if the command fails and the agent has another try.
@@ -73,7 +92,10 @@ func (s *session) check(ctx context.Context) (again string, err error) {
 	if err := s.dir.Update(ctx, func(st *roster.State) error { return st.Checking(s.ws, s.epoch, c) }); err != nil {
 		return "", err
 	}
-	out, failure := proc.Shell(ctx, s.in.CWD, c.Command, s.dir.Config.VerifyTimeout)
+	run, cancel := context.WithCancel(ctx)
+	go s.whenFenced(run, cancel)
+	out, failure := proc.Shell(run, s.in.CWD, c.Command, s.dir.Config.VerifyTimeout)
+	cancel()
 	sendBack := false
 	err = s.dir.Update(ctx, func(st *roster.State) (err error) {
 		sendBack, err = st.Checked(s.ws, s.epoch, c, failure == nil)

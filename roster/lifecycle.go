@@ -312,6 +312,15 @@ func (s *State) WorkerExited(id string, epoch int, e Exit) error {
 	return nil
 }
 
+// Stopped ends the incarnation of a worker that was asked to end, and is gone without having said so itself.
+func (s *State) Stopped(id string) error {
+	w, err := s.Workstream(id)
+	if err != nil || !w.manned() {
+		return err
+	}
+	return s.WorkerExited(id, w.Epoch, Exit{Code: -1, Stopped: true})
+}
+
 // MarkDead ends the incarnation of a worker that is gone without a word.
 func (s *State) MarkDead(id string, epoch int, reason string) error {
 	w, err := s.current(id, epoch)

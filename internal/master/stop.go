@@ -43,10 +43,6 @@ func (f *Fleet) stopSpares(ctx context.Context, ws string) (ran bool, err error)
 
 // stopWorker is Stop without the spares.
 func (f *Fleet) stopWorker(ctx context.Context, ws string) (ran bool, err error) {
-	w, err := f.Dir.Workstream(ctx, ws)
-	if err != nil {
-		return false, err
-	}
 	if pid := f.Dir.LivePID(ws); pid > 0 {
 		ran = true
 		if err := f.end(ctx, ws, pid); err != nil {
@@ -54,7 +50,12 @@ func (f *Fleet) stopWorker(ctx context.Context, ws string) (ran bool, err error)
 		}
 	}
 	if ran {
-		err = f.Reap(ctx, ws, w.Epoch) // it has perhaps recorded nothing
+		err = f.Dir.Update(ctx, func(s *roster.State) error { // it has perhaps recorded nothing
+			if f.Dir.Alive(ws) { // the next one
+				return nil
+			}
+			return s.Stopped(ws)
+		})
 	} else {
 		err = f.Tick(ctx, func(roster.Decision) {}) // nor has one that is long gone
 	}
