@@ -11,7 +11,8 @@ func (l *Lease) Kept() bool { return l.Tool == toolKept }
 
 // Divide sorts dirty files of a workstream's tree: its own are those that it holds
 // or claims; nobody's are those that no workstream does. The rest is others' work. In a
-// tree of its own nobody else would commit them, so there they count as nobody's.
+// tree of its own, where its leases end with the turn, it has what nobody claims, and
+// what is others', who would not commit it there, counts as nobody's.
 func (s *State) Divide(id string, dirty []string) (own, nobodys []string, err error) {
 	w, err := s.Workstream(id)
 	if err != nil {
@@ -19,7 +20,7 @@ func (s *State) Divide(id string, dirty []string) (own, nobodys []string, err er
 	}
 	for _, p := range dirty {
 		switch owner := s.owner(w, p); {
-		case owner == id:
+		case owner == id || owner == "" && w.ownTree():
 			own = append(own, p)
 		case owner == "" || w.ownTree():
 			nobodys = append(nobodys, p)

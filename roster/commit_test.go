@@ -24,7 +24,7 @@ func TestDivide(t *testing.T) {
 	s.Workstreams[0].Tree = ".claude/worktrees/x"
 	_, nobodys, err = s.Divide("WS01", []string{"lib/two.go", "stray"})
 	eq(t, "error", err, nil)
-	eq(t, "nobody's, in a tree of its own", nobodys, []string{"lib/two.go", "stray"})
+	eq(t, "nobody's, in a tree of its own", nobodys, []string{"lib/two.go"})
 }
 
 // PAINS 76: a lease outlives its turn until its file is committed, and nobody else writes it meanwhile.
