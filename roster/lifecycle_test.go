@@ -190,6 +190,8 @@ func TestEndsOfOneThatIsDone(t *testing.T) {
 	eq(t, "status", row(t, s, "WS01").Status, Landed)
 	_, err := s.Launch("WS01", Launch{})
 	refused(t, err, Refused, "has landed")
+	_, err = s.AddTasks([]NewTask{{Title: "more", Workstream: "WS01"}})
+	refused(t, err, Refused, "has landed")
 	eq(t, "epoch", row(t, s, "WS01").Epoch, 1)
 }
 

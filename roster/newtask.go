@@ -113,7 +113,7 @@ func (s *State) newTask(n NewTask, known map[string]bool) (Task, error) {
 		return Task{}, fmt.Errorf("%s: %w", n.ID, err)
 	}
 	if n.Workstream != "" {
-		if _, err := s.Workstream(n.Workstream); err != nil {
+		if _, err := s.unlanded(n.Workstream); err != nil {
 			return Task{}, err
 		}
 	}
