@@ -72,7 +72,7 @@ planning/fleet-<slug>/.`,
 	root.SetErr(a.errOut)
 	root.SetVersionTemplate("fleet {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.PersistentFlags().Func("run-dir", "`path` of the run dir (default: $FLEET_RUN_DIR, else the nearest planning/fleet-*)", func(path string) error {
+	root.PersistentFlags().Func("run-dir", "`path` of the run dir (default: $FLEET_RUN_DIR, else the nearest planning/fleet-*, of several the one that changed last)", func(path string) error {
 		if path == "" { // a variable that is not set must not lead to another run
 			return errors.New("want a path")
 		}

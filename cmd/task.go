@@ -59,6 +59,9 @@ func (a *app) runTaskAdd(ctx context.Context, f *master.Fleet, worker string, n 
 	if n.Priority == 0 {
 		return roster.Dataf("--priority 0: want 1 to 5")
 	}
+	if worker == "" && roster.CheckID(strings.TrimSpace(n.Description)) == nil {
+		return roster.Usagef("task add: the text for %s is missing", n.Description)
+	}
 	if worker != "" {
 		if n.Workstream, err = workstreamOf(ctx, f.Dir, worker); err != nil {
 			return err

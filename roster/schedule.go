@@ -143,7 +143,7 @@ func (p *planner) assign() {
 		if busy.clashes(t) {
 			continue
 		}
-		i := slices.IndexFunc(idle, func(w *Workstream) bool { return fits(w, t) })
+		i := slices.IndexFunc(idle, func(w *Workstream) bool { return fits(w, t) && !p.s.claimedFrom(w, t) })
 		if i < 0 {
 			continue
 		}
@@ -151,6 +151,15 @@ func (p *planner) assign() {
 		busy.add(idle[i].ID, t.Scope...)
 		idle = slices.Delete(idle, i, i+1)
 	}
+}
+
+// claimedFrom reports whether the file that a task was denied is claimed by others than the workstream.
+func (s *State) claimedFrom(w *Workstream, t *Task) bool {
+	if t.BlockedOn == "" || s.holds(w, t.BlockedOn) {
+		return false
+	}
+	other, _ := s.claimant(w, func(c string) bool { return Covers(c, t.BlockedOn) })
+	return other != nil
 }
 
 // fits reports whether a workstream may be given a task.

@@ -207,7 +207,7 @@ func (s *State) Judge(ws, task string, o Outcome) Outcome {
 	}
 	switch {
 	case o.Kind != ErrInfra && t.BlockedOn != "" && !s.holds(w, t.BlockedOn):
-		o.OK, o.Kind, o.Reason = false, ErrVeto, s.vetoReason(t.BlockedOn)
+		o.OK, o.Kind, o.Reason = false, ErrVeto, s.vetoReason(w, t.BlockedOn)
 	case o.OK && t.Checks > 0:
 		o.OK, o.Kind, o.Reason = false, ErrAgent, "its check failed: "+t.Verify
 	case o.OK && t.Checks == unchecked: // the hook that runs it was killed, or could not
@@ -252,7 +252,7 @@ func (s *State) toRest(w *Workstream, note string) {
 	if to == Started && w.Mode == Interactive { // the others are not called when it is free
 		for t := range rows(s.Tasks) {
 			if t.Pinned && t.Workstream == w.ID && t.Open() && s.waitsForFile(t) {
-				to, note = Blocked, s.vetoReason(t.BlockedOn)
+				to, note = Blocked, s.vetoReason(w, t.BlockedOn)
 			}
 		}
 	}
@@ -272,13 +272,15 @@ func (s *State) rest(w *Workstream, t *Task, o Outcome) {
 	s.setStatus(w, s.restStatus(w), t.ID+" "+what+": "+Title(o.Reason))
 }
 
-func (s *State) vetoReason(path string) string {
+func (s *State) vetoReason(w *Workstream, path string) string {
 	reason := noteVeto + " " + path
 	if l, held := s.Leases.Get(path); held {
 		reason += " is held by " + l.WS
 		if l.Kept() {
 			reason += ", uncommitted"
 		}
+	} else if other, _ := s.claimant(w, func(c string) bool { return Covers(c, path) }); other != nil {
+		reason += " is claimed by " + other.ID
 	}
 	return reason
 }

@@ -321,6 +321,26 @@ func TestVetoedTask(t *testing.T) {
 	eq(t, "scope", s.Task("T1").Scope, []string{"b.go"})
 }
 
+// A task that was denied a file for a claim waits until that is given up, unless it is given to who claims it.
+func TestVetoedByAClaim(t *testing.T) {
+	s := &State{Now: now, Leases: LeaseMap{}, Workstreams: []Workstream{
+		{ID: "WS01", Status: Working, Mode: Interactive, Epoch: 1, Claims: []string{"lib"}, TaskID: "T1"},
+		{ID: "WS02", Status: Working, Mode: Interactive, Epoch: 1, TaskID: "T2"},
+	}, Tasks: []Task{
+		{ID: "T1", Status: TaskRunning, Workstream: "WS01", Pinned: true, Attempts: 1, MaxAttempts: 3},
+		{ID: "T2", Status: TaskRunning, Workstream: "WS02", Attempts: 1, MaxAttempts: 3},
+	}}
+	eq(t, "reason", s.AcquireLeases(ask("WS02", 1, everybody, "lib/b.txt"))[0].Reason, DenyClaimed)
+	must(t, s.TurnEnded("WS02", 1, ""))
+	eq(t, "note", row(t, s, "WS02").Notes, "veto: lib/b.txt is claimed by WS01")
+	s.Now = s.Now.Add(time.Minute)
+	tick(t, s, everybody)
+	eq(t, "while it is claimed", s.Task("T2").Status, TaskPending)
+	must(t, s.TurnEnded("WS01", 1, ""))
+	tick(t, s, everybody)
+	eq(t, "when who claims it is done", s.Task("T2").Status, TaskAssigned)
+}
+
 // A worker that has done another task meanwhile still waits for the file, and says so.
 func TestVetoOutlastsAnotherTask(t *testing.T) {
 	s := &State{Now: now, Leases: LeaseMap{"b.go": {Path: "b.go", WS: "WS02"}}, Workstreams: []Workstream{

@@ -157,6 +157,9 @@ func (d *drain) man(ctx context.Context, n Need) error {
 		o := SpawnOptions{Headless: true, PaneOptions: PaneOptions{Serve: true, Ungated: d.Ungated, Limits: d.Limits}}
 		d.started[id] = true
 		l, err := d.Spawn(ctx, id, o)
+		if err != nil && d.Dir.Alive(id) { // somebody else was quicker
+			continue
+		}
 		if errors.Is(err, tmux.ErrNoAnswer) { // the next look tries again, as for one that has died
 			d.Said(fmt.Sprintf("%s not started: %v", id, err))
 			continue

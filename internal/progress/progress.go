@@ -150,6 +150,9 @@ func deniedBy(reason, holder, task string) string {
 	if task != "" && task != holder {
 		holder += " (" + task + ")"
 	}
+	if reason == string(roster.DenyClaimed) {
+		return holder + " claims it"
+	}
 	return holder + " holds it"
 }
 
